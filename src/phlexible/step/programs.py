@@ -105,8 +105,9 @@ def most_iterations(memory: Memory) -> int:
 
 
 def _fixes_nodes(memory: Memory) -> bool:
-    """Return whether each joint of the model (with the tables ``memory``) acts on one node only, and no two
-    joints on the same one. Conjugate gradients need it."""
+    """Return whether each joint of the model acts on one node only, and no two joints on the same node. A joint
+    may not have more equations than the model has axes. Conjugate gradients need this. ``memory`` contains the
+    tables of the model."""
     carrier, held = memory["vector_carrier"], list[int]()
     functions, parts = memory["functions_begin"], memory["function_parts_begin"]
     for i in range(memory.counts["constraints"]):
@@ -147,8 +148,8 @@ class Program:
         return self.family.title
 
     def is_needed(self, memory: Memory) -> bool:
-        """Return whether the model with the tables ``memory`` has forces of this program's family, so that
-        the compiled program must be loaded."""
+        """Return whether the model with the tables ``memory`` has forces of this program's family. The compiled
+        program must then be loaded."""
         count = self.family.count
         return memory.counts[count] > 0 if count else _NEEDED[self.family.name](memory)
 

@@ -552,9 +552,9 @@ def three_secants(builder: Any, w: Any, dw: Any) -> Any:
 
 @emitted_as(lambda number_kind: number_kind.base, tuple_form([NUMBER, NUMBER, VECTOR]), NUMBER)
 def secant_parts(builder: Any, x: Any) -> Any:
-    """Emit LLVM code for the parts of a secant number x: its value at the start of a time step, its change, and
-    the vector of weights of its discrete gradient. Returns the LLVM value of the tuple. ``builder`` is llvmlite's
-    ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that extracts the components of a secant number x. These are its value at the start of a time
+    step, its change in the time step, and the vector of weights of its discrete gradient. Returns the LLVM value
+    of the tuple. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     five = [builder.extract_value(x, i) for i in range(len(x.type.elements))]
     return pack(builder, [*five[:2], pack(builder, five[2:])])
 
@@ -588,17 +588,17 @@ def lane_count(builder: Any, choice: Any) -> Any:
 
 @emitted_by(FORMS[bool], FORMS[Reals])
 def are_in_lanes(builder: Any, rows: Any) -> Any:
-    """Return whether the array ``rows`` of a kernel contains numbers of several mechanisms in SIMD lanes, as an
-    LLVM constant: it is known when the kernel is compiled. Kernels are compiled functions of the time step.
-    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Return whether the array ``rows`` of a kernel contains values of several mechanisms in SIMD lanes, as an
+    LLVM constant. It is known when the kernel, a compiled function of the time step, is compiled. ``builder`` is
+    llvmlite's ``IRBuilder``, which writes the code."""
     return BIT(int(isinstance(builder.extract_value(rows, 0).type.pointee, ir.VectorType)))
 
 
 @emitted_by(FORMS[int], CHOICE, FORMS[int])
 def lane_value(builder: Any, choice: Any, lane: Any) -> Any:
     """Emit LLVM code for the value of the integer ``choice`` in SIMD lane ``lane`` (of one mechanism); returns the
-    LLVM value. An integer that all lanes share is returned as it is. ``builder`` is llvmlite's ``IRBuilder``,
-    which writes the code."""
+    LLVM value. An integer with one value for all lanes is returned as it is. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     return builder.extract_element(choice, lane) if isinstance(choice.type, ir.VectorType) else choice
 
 
@@ -711,16 +711,16 @@ def header_address(context: Any, builder: Any, header: Any, value: Any) -> Any:
 
 @intrinsic
 def reals_at(typing: Any, array: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), a pointer to the numbers of a contiguous ``array`` of floats.
-    The array must outlive the pointer. ``typing`` is Numba's typing context."""
+    """Return, in compiled code (as Numba intrinsic), a pointer to the first entry of a contiguous ``array`` of
+    floats. The array must outlive the pointer; this is not checked. ``typing`` is Numba's typing context."""
     return ROWS_OF_REALS.at(ONE)(array), _rows_at(0)
 
 
 @intrinsic
 def rows_at(typing: Any, tables: Any, array: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), a pointer to the numbers of a contiguous ``array``. Its
-    numbers have the kind of the numbers in ``tables``: one mechanism, or SIMD lanes. The array must outlive the
-    pointer. ``typing`` is Numba's typing context.
+    """Return, in compiled code (as Numba intrinsic), a pointer to the first entry of a contiguous ``array``. Its
+    entries are interpreted as those of ``tables``: values of one mechanism, or of several in SIMD lanes. The array
+    must outlive the pointer; this is not checked. ``typing`` is Numba's typing context.
 
     In lanes entry k of lane l is number k w + l of the array.
     """
@@ -840,8 +840,8 @@ def _offset_table(name: str) -> tuple[str, str]:
 
 
 def _number_kind_of_table(tables: TablesType, table: Table) -> NumberKind:
-    """Return the kind of numbers in a ``table`` for compiled code: plain floats (``ONE``) where all SIMD
-    lanes share the table, otherwise the kind of the ``tables``.
+    """Return the kind of numbers in a ``table`` for compiled code: plain floats (``ONE``) if the table has the
+    same values in all SIMD lanes, otherwise the kind of the ``tables``.
 
     Lanes share the integers of the model and the numbers of equal types of bodies; equal bodies of one mechanism
     share all. Dual numbers have no derivatives to the numbers of the model.
@@ -924,10 +924,10 @@ class _RowsShift(_RowsTyping):
 
 
 def _entry_addresses(context: Any, builder: Any, rows_type: RowsType, rows: Any, k: Any) -> list[Any]:
-    """Return the LLVM values of the addresses of the numbers of entry k of the table ``rows``: three of a
-    vector, nine of a matrix. ``rows_type`` is the table's type; emits the code for them, with a check of the
-    index in checked builds. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``,
-    which writes the code."""
+    """Return the LLVM values of the addresses of the components of entry k of the table ``rows``: three for a
+    vector, nine for a matrix. ``rows_type`` is the table's type; emits the code for them, with a check of the
+    index in checked builds. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which
+    writes the code."""
     if CHECKED:
         length, table = builder.extract_value(rows, 1), builder.extract_value(rows, 2)
         is_beyond = builder.icmp_unsigned(">=", k, length)
@@ -971,8 +971,9 @@ def _shift(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
 
 
 def _emit_shift(builder: Any, kind: Kind, rows: Any, shift: Any) -> Any:
-    """Emit LLVM code for the pointer to a table's rows moved on by ``shift`` entries; returns the LLVM value.
-    ``kind`` is that of the entries. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that advances the pointer to the entries of a table by ``shift`` entries; returns the LLVM
+    value of the new pointer. ``kind`` is the kind of numbers of the entries. ``builder`` is llvmlite's
+    ``IRBuilder``, which writes the code."""
     count = FLOATS[kind]
     step = builder.mul(shift, ir.Constant(INTEGER, count), flags=("nsw",)) if count > 1 else shift
     address = builder.gep(builder.extract_value(rows, 0), [step], inbounds=True)

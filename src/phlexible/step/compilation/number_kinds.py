@@ -48,8 +48,8 @@ class NumberKind:
         return 1
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a register that holds numbers, truths or integers of this kind, from the
-        LLVM type ``element`` of a single one."""
+        """Return the LLVM type of a register for numbers, truth values or integers of this kind, from the LLVM
+        type ``element`` of a single one."""
         return element
 
     def constant(self, builder: Any, value: Any) -> Any:
@@ -74,8 +74,8 @@ class NumberKind:
         return builder.fneg(x)
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Emit LLVM code that chooses the number a where a truth holds, else b; returns the LLVM value.
-        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that selects the number a where a condition is true, else b; returns the LLVM value. In
+        SIMD lanes each lane selects separately. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         return builder.select(truth, a, b)
 
     def larger(self, context: Any, builder: Any, sign: str, a: Any, b: Any) -> Any:
@@ -253,8 +253,8 @@ class Dual(NumberKind):
         return self.pair(builder, builder.fneg(value), self._negative(builder, derivative))
 
     def selection(self, builder: Any, truth: Any, a: Any, b: Any) -> Any:
-        """Emit LLVM code that selects the dual number a if the condition ``truth`` holds, else b, value and
-        derivatives alike. Return the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that selects the dual number a, its value and its derivatives, if the condition ``truth``
+        is true, else b. Return the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         (x, dx), (y, dy) = self.parts(builder, a), self.parts(builder, b)
         derivative = None
         if dx is not None or dy is not None:
@@ -485,8 +485,7 @@ def kind_of_word(word: str) -> NumberKind:
 
 
 def kind_of(register: Any) -> NumberKind:
-    """Return the kind of numbers (one mechanism, SIMD lanes, dual, secant) that registers of this LLVM type
-    hold."""
+    """Return the kind of numbers (one mechanism, SIMD lanes, dual, secant) whose registers have this LLVM type."""
     if isinstance(register, ir.VectorType):
         return Lanes(register.count)
     if not isinstance(register, ir.LiteralStructType):
@@ -582,17 +581,17 @@ class NumberType(types.Type):
         super().__init__(f"{type(self).__name__}({number_kind})")
 
     def can_convert_from(self, context: Any, other: Any) -> Any:
-        """Return the Numba conversion to this type from ``other``, a number that all SIMD lanes share, or to
-        a secant number from its base number; None if there is none. A secant number is a value at the start
-        of a time step, its change, and weights that reproduce the change. ``context`` is Numba's typing
-        context."""
+        """Return the Numba conversion to this type from the type ``other``; None if there is none. Converted are
+        numbers with one value for all SIMD lanes, and to a secant number its base number. A secant number is a
+        value at the start of a time step, its change, and weights that reproduce the change. ``context`` is
+        Numba's typing context."""
         own = self.number_kind
         is_base = isinstance(own, Secant) and getattr(other, "number_kind", None) == own.base
         return Conversion.safe if isinstance(other, self.taken) or is_base else None
 
     def unify(self, context: Any, other: Any) -> Any:
-        """Return the Numba type of a variable that holds either a number of this type or one of type
-        ``other`` that all SIMD lanes share: this type, or None. ``context`` is Numba's typing context."""
+        """Return this type if a Numba variable may have numbers of this type and of the type ``other``, else None.
+        It may if ``other`` has one value for all SIMD lanes. ``context`` is Numba's typing context."""
         return self if isinstance(other, self.taken) else None
 
 
@@ -619,7 +618,7 @@ class _NumberModel(models.PrimitiveModel):
 
 
 def lanes_of_processor() -> int:
-    """Return the number of floats that one SIMD register of this machine holds: 2, 4 or 8."""
+    """Return the number of floats that fit into one SIMD register of this machine's processor: 2, 4 or 8."""
     features = binding.get_host_cpu_features()
     if features.get("avx512f"):
         return 8
@@ -682,8 +681,8 @@ class LaneForm:
 
     def at(self, number_kind: NumberKind) -> Any:
         """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers (plain
-        floats, SIMD lanes, dual). Values that all lanes share, and truths of kinds without truths of their own,
-        have the type of one mechanism."""
+        floats, SIMD lanes, dual). Values that are equal in all lanes, and truth values of kinds without truth
+        values of their own, have the type of one mechanism."""
         is_shared = self.lanes is None or number_kind == ONE or (self.is_discrete and not number_kind.has_truths)
         return self.alone if is_shared or self.lanes is None else self.lanes(number_kind)
 

@@ -60,8 +60,8 @@ class Clock:
         return self.start + self.full * self.step + self.remainder
 
     def instants(self, first: int, count: int, parts: int = 1) -> Array:
-        """Return the times at which ``count`` full time steps of the run and their ``parts`` equal substeps
-        begin, from time step ``first`` on. The end of the last one is added; shape (count * parts + 1,) [s].
+        """Return the times at which ``count`` full time steps of the run and their ``parts`` equal substeps begin,
+        from time step ``first`` on. The end of the last time step is appended; shape (count * parts + 1,) [s].
 
         Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
         """
@@ -94,9 +94,9 @@ class Clock:
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s].
-    The time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first
-    ``first`` time steps of it have been taken already.
+    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s]. The
+    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first ``first`` time
+    steps count as computed already.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -122,8 +122,8 @@ def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Cl
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Return the breakpoints (times at which loads jump) that lie inside time steps of a uniform grid, by the
-    number of the time step [s]. The grid begins at ``start`` and has intervals of length ``step``. Those on
+    """Return the breakpoints (times at which loads jump) inside the time steps of a uniform grid [s], by the
+    number of the time step. The grid begins at ``start`` and has intervals of length ``step``. Breakpoints on
     instants of the grid are left out."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):

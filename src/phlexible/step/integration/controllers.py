@@ -82,8 +82,9 @@ class SampledController:
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
-        """Use the array ``memory``, shape (size,), for the numbers that the controller stores from now on: sample
-        times, inputs, states, delayed outputs. The array is cleared."""
+        """Use the array ``memory``, shape (size,), for the values that the controller stores from now on:
+        sample times, inputs, states, delayed outputs. The array is set to zero, and the time of the last sample
+        to NaN."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()
@@ -94,8 +95,8 @@ class SampledController:
 
     def __call__(self, time: float, measurements: Array, read: Read) -> Array:
         """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample
-        is due, it is taken first: from ``measurements``, which compiled code made, or for other sensors from the
-        whole state that ``read()`` returns.
+        is due, the sensors are sampled first: from ``measurements`` that compiled code computed, or for other
+        sensors from the full state that ``read()`` returns.
 
         Args:
             time: start of the step [s].
@@ -110,14 +111,14 @@ class SampledController:
         return self.answer(time, lambda: self._measured(measurements, read, is_first))
 
     def is_due(self, time: float) -> bool:
-        """Return whether the controller takes a sample of its measurements at a time [s]."""
+        """Return whether the controller samples its measurements at a time [s]."""
         begin, count, _ = self._clock
         period = self.value.feedback.period
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
         """Return the output values of the controller that act from a ``time`` on, shape (size,). If a sample is
-        due, it is taken first: ``measured()`` returns the measurements, from which states and outputs are computed
+        due, ``measured()`` is called first; from the measurements that it returns, states and outputs are computed
         and stored.
 
         Raises:
@@ -306,9 +307,9 @@ class Controllers:
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
         """Evaluate all controllers of the mechanism at a time [s], the start of a time step. The load values that
-        they return are stored in ``loads``; they are constant until the next call (zero-order hold).
+        they return are stored in ``loads`` and remain constant until the next call (zero-order hold).
         ``moving_rates`` are the rates of vectors in moving frames. The function ``read`` is called without
-        arguments, at most once, and returns the whole state for sensors that need it.
+        arguments, at most once, and returns the full state for sensors that need it.
 
         Args:
             time: start of the step [s].
@@ -401,9 +402,9 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
-        """Write the values of the laws of the state into the columns of the load ``values`` that these laws set,
-        in each row, in place. Such laws are user functions that give forces. ``law_values`` has the shape (law
-        values,), ``values`` (rows, load values); other columns stay as they are."""
+        """Write the values of the laws of the state into the load ``values``, shape (instants, load values), in
+        place, equally for all instants. Such laws are user functions that give forces; ``law_values`` has the
+        shape (law values,). Only the columns of the loads that these laws set are changed."""
         index = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = law_values[index : index + each.size]
@@ -411,7 +412,8 @@ class Controllers:
 
     def with_law_values(self, time: float, values: Array) -> Array:
         """Return a copy of the load ``values``, shape (load values,), with the values of laws of the state at
-        present and a ``time`` [s]. Such laws are user functions that give forces; all other entries stay."""
+        present and a ``time`` [s]. Such laws are user functions that give forces; all other entries are copied
+        unchanged."""
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()

@@ -82,9 +82,9 @@ class RunEvents:
         return min([steps, *(round(each) for each in ahead if abs(each - round(each)) <= SNAP and round(each) > 0)])
 
     def due(self, time: float) -> list[int]:
-        """Return the numbers of the events that have not occurred and are due at a ``time`` [s], sorted by
-        their times. Events at prescribed times are due up to a tiny share of a time step later, conditions
-        exactly at the time at which they were located."""
+        """Return the numbers of the events that have not occurred and are due at a ``time`` [s], sorted by their
+        times. Events at prescribed times are due up to a tiny fraction of a time step later, conditions exactly at
+        the time at which they were located."""
         latest = time + SNAP * self._clock.step
         found = [(when, k) for k, when in self._times.items() if self._is_pending(k) and when <= latest]
         found += [(when, k) for k, when in self._reached.items() if self._is_pending(k) and when == time]
@@ -103,10 +103,10 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an event
-        is newly satisfied. None: no condition is; then these time steps are stored as accepted. ``watched`` are
-        the states at the ends of the time steps taken, arrays by the names of the state tables (position,
-        velocity, ...), with a first axis (steps,).
+        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an event is
+        newly satisfied. If there is none, return None, and conditions store these time steps as accepted.
+        ``watched`` are the states at the ends of the computed time steps, arrays by the names of the state tables
+        (position, velocity, ...), with a first axis (steps,).
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
@@ -194,9 +194,9 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]. Conditions store
-        the instants as accepted. ``rows`` are the states there, arrays by the names of the state tables
-        (position, velocity, ...), with a first axis (times,)."""
+        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]; conditions store
+        the instants as accepted. ``rows`` are the states at these instants, arrays by the names of the state
+        tables (position, velocity, ...), with a first axis (times,)."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

@@ -40,8 +40,8 @@ class StateColumns:
         self.counted = [memory.offset_of("counter") + index for index in COUNTED]
 
     def set_lane(self, lane: int, state: Array, row: Array, loads: Array, continues: bool = True) -> None:
-        """Replace the ``state``, the last stored ``row`` and the ``loads`` of the mechanism in column ``lane`` by
-        those of another mechanism with the same tables. Unless ``continues``, its next time step does not
+        """Replace the mechanism in column ``lane`` by another one with the same tables. Its ``state``, its last
+        stored state ``row`` and its ``loads`` are copied. Unless ``continues``, its next time step does not
         extrapolate from earlier velocities."""
         self.state[:, lane], self.row[:, lane], self.loads[:, lane] = state, row, loads
         if not continues:
@@ -71,9 +71,9 @@ class LaneStepper(StateColumns):
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms of the mask ``which`` (lanes,) by ``count`` time steps in SIMD lanes; the
-        others stay. Return the number of time steps taken by all, and whether a lane had dependent joints or
-        an error in its energy balance.
+        """Advance the mechanisms of the mask ``which`` (lanes,) by ``count`` time steps in SIMD lanes; the other
+        mechanisms do not move. Return the number of time steps that all mechanisms completed, and whether a lane
+        had dependent joints or an error in its energy balance.
 
         Args:
             count: number of steps.
@@ -113,8 +113,8 @@ class LaneStepper(StateColumns):
 
     def velocities(self) -> Array | None:
         """Return the velocities of all mechanisms in the lanes, projected so that they satisfy the joints, shape
-        (velocities, lanes). They are computed now unless the last time step did, and the next time step will. None
-        if constraints of a mechanism are redundant (linearly dependent)."""
+        (velocities, lanes). They are computed now unless the last time step did; the next time step computes them
+        as well. None if constraints of a mechanism are redundant (linearly dependent)."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)

@@ -178,9 +178,9 @@ class ImplicitLaws:
 
 
 def _broyden_update(inverse: Array, update: Array, change: Array) -> Array:
-    """Return the ``inverse`` Jacobian of f - g(f) after an update by Broyden's formula, shape (values,
-    values). ``update`` is the change of f, ``change`` the change of g(f) - f that it caused; if the formula
-    would divide by nearly zero, the matrix stays."""
+    """Return the ``inverse`` Jacobian of f - g(f) after an update by Broyden's formula, shape (values, values).
+    ``update`` is the change of f, ``change`` the change of g(f) - f that it caused. ``inverse`` is returned
+    unchanged if the formula would divide by nearly zero."""
     along = update @ inverse
     size = float(along @ change)
     if abs(size) <= 1e-12 * float(np.linalg.norm(along) * np.linalg.norm(change)):

@@ -39,9 +39,9 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return the memory in SIMD lanes (arrays in which the numbers of several mechanisms alternate) for
-        mechanisms of one structure, whose own arrays are ``memories``. It is cached; None if their structure
-        cannot be stepped in lanes. ``group`` identifies the mechanisms if they do not share arrays.
+        """Return the memory in SIMD lanes for mechanisms of one structure, whose own arrays are ``memories``. Its
+        arrays contain the values of all mechanisms in turn. It is cached; None if their structure cannot be
+        stepped in lanes. ``group`` identifies the mechanisms if they have separate arrays of parameters.
 
         Args:
             memories: tables of the mechanisms.
@@ -140,8 +140,8 @@ class LaneLoop:
 
 
 def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:
-    """Take the time steps of several ``runs``, in SIMD lanes where they request the same time steps; return
-    what each run returned or raised, and the share of its time steps that were taken in lanes, shape (runs,).
+    """Run several mechanisms (``runs``), in SIMD lanes where they request the same time steps. Return what each
+    run returned or raised, and the fraction of its time steps that were computed in lanes, shape (runs,).
 
     Args:
         runs: each continues in a context of its own.
@@ -197,8 +197,8 @@ def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[lis
 
 
 def specialized_loop(memory: Memory) -> Loop:
-    """Return a function that takes time steps of one mechanism, whose tables are ``memory``, by a faster program,
-    which is compiled for its structure alone. It has the arguments of the general time step loop ``advance``,
+    """Return a function that computes time steps of one mechanism, whose arrays are ``memory``, by a faster
+    program, compiled for its structure alone. It has the arguments of the general time step loop ``advance``,
     which it calls for steps around contacts. For mechanisms that SIMD lanes do not support, or with teams of equal
     bodies, the result is ``advance`` itself.
 

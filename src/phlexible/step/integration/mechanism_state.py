@@ -106,8 +106,8 @@ class MechanismState:
 
     @property
     def last_reactions(self) -> tuple[Array, Array]:
-        """Copies of the constraint multipliers, shape (rows,), and of the element forces, shape (forces,), in
-        the last time step [N or N m]."""
+        """Copies of the constraint multipliers, shape (scalar constraints,), and of the element forces, shape
+        (forces,), in the last time step [N or N m]."""
         return np.array(self.memory["multiplier"]), np.array(self.memory["force"])
 
     @property
@@ -254,16 +254,16 @@ class MechanismState:
         return 0.5 * pushed
 
     def stop_prescribed_motions(self, time: float) -> None:
-        """Make later evaluations at the present pose use ground frames and drives that stand still at a ``time``
-        [s], as in an equilibrium. Reactions then contain no prescribed rates. This lasts until the pose changes;
-        the state itself does not change."""
+        """Make later evaluations at the present pose use zero rates of ground frames and drives at a ``time`` [s],
+        as in an equilibrium. Reactions then contain no prescribed rates. This applies until the pose changes; the
+        state itself does not change."""
         state = self.state(time)
         self._pose = (state, self.assembly.system.at_rest(state), np.inf)
 
     def _instant(self, state: State, end: float) -> Instants:
         """Return a ``state`` as an instant with evaluated kinematics and functions of time, which are called up to
-        the time ``end`` [s]. The kinematics are cached as long as the pose is the same, functions as long as
-        ``end`` is the same too."""
+        the time ``end`` [s]. The kinematics are cached while the pose does not change, the functions while ``end``
+        does not change either."""
         known = self._pose
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)

@@ -57,9 +57,9 @@ class Recorder:
         return float(self._chunks[-1].time[-1])
 
     def begin(self, time: float, rows: StateRows, prescribed: PrescribedMotions | None) -> None:
-        """Record the first instant of a run at a time [s], from the stored ``rows`` and the ``prescribed``
-        motions there; its multipliers are those of the first time step until ``set_final_reactions`` sets
-        better ones."""
+        """Record the first instant of a run at a time [s], from the stored state ``rows`` (arrays by name) and the
+        ``prescribed`` motions there. Its multipliers are those of the first time step until
+        ``set_final_reactions`` sets better ones."""
         self._since, self.last_weight = [], 0.0
         self._add(np.array([time]), rows, 0, prescribed)
 
@@ -122,9 +122,9 @@ class Recorder:
         is_last_open: bool,
         prescribed: PrescribedMotions | None = None,
     ) -> None:
-        """Record several instants ``times`` [s], from the ``rows`` of state numbers that the stepper has stored;
-        nothing for no instant. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time
-        step after the last instant has not been taken yet. ``prescribed`` are motions of frames and drives there
+        """Record several instants ``times`` [s] from the states ``rows`` that the stepper has stored; nothing
+        happens for no instant. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time
+        step after the last instant is not computed yet. ``prescribed`` are motions of frames and drives there
         (None: functions are called).
 
         Args:
@@ -146,8 +146,8 @@ class Recorder:
         self._sink(block, checkpoint)
 
     def release(self) -> None:
-        """Drop all recorded rows that are stored here, at the end of the run, so that other runs can use the
-        memory of SIMD lanes."""
+        """Delete all recorded states in this recorder, at the end of the run. Other runs can then use the memory
+        of SIMD lanes."""
         self._since, self._find_last = [], None
 
 
@@ -159,10 +159,10 @@ def recording_of(
     halvings: int = 0,
     prescribed: PrescribedMotions | None = None,
 ) -> RecordedStates:
-    """Return the recorded states of a run at ``times`` [s], made of the ``rows`` of state numbers that a stepper
-    stored. Its arrays (positions, energies, multipliers, ...) are computed when they are read first. ``sources``
-    are columns of work by name, ``halvings`` counts halved time steps; ``prescribed`` are motions of frames and
-    drives (None: functions of the ``system`` are called now).
+    """Return the recorded states of a run at ``times`` [s] from the states ``rows`` that a stepper stored. Arrays
+    of the result (positions, energies, multipliers, ...) are computed at the first access. ``sources`` are columns
+    of work by name, ``halvings`` counts halved time steps; ``prescribed`` are motions of frames and drives (None:
+    functions of the ``system`` are called now).
 
     Args:
         system: system of the run.
@@ -207,9 +207,9 @@ COLUMN_OF |= {name: (name, 0) for name in ("dissipated", "step_error")}
 
 
 def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:
-    """Return the sums of some columns of the table of ``work``, shape (rows, sources) [J]. ``sources`` maps the
-    name of each source to the indices of its columns, in the order of the result. The order of additions does not
-    depend on the number of rows, so that digits repeat.
+    """Return the sums of some columns of the table of ``work`` at each instant, shape (instants, sources) [J].
+    ``sources`` maps the name of each source to the indices of its columns, in the order of the result. The order
+    of additions does not depend on the number of instants, so that digits repeat.
 
     ``sum`` takes another order where there is one instant only.
     """

@@ -83,7 +83,7 @@ class Run:
         self.on_change, self._check, self._cut = on_change, check, nan
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
+        """Compute time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
         return the result. It is a generator of calls of the compiled loop. If the size differs from that of the
         last steps, velocities are first projected so that they satisfy the joints. ``storage`` says which instants
         are stored.
@@ -107,10 +107,10 @@ class Run:
         return taken
 
     def halved(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Take one time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
-        each accepted piece. A piece is a part of the time step; the size that succeeded last is tried first.
-        ``storage`` says whether the end is stored; pieces that are halved more often than ``level`` times count
-        towards the limit of pieces.
+        """Compute one time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
+        each accepted substep. The substep size that succeeded last is tried first. ``storage`` says whether the
+        end is stored; substeps that are halved more often than ``level`` times count towards the limit of
+        substeps.
 
         If steps are too long for a while, most failures are avoided by the size that is tried first.
 
@@ -150,9 +150,8 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Return to the start of an accepted piece of a time step, so that ``halved`` takes it again in two
-        parts: up to the time ``cut`` in it [s], and the rest. A piece is a part of a time step that was
-        halved or cut."""
+        """Restore the start of an accepted substep, so that ``halved`` computes it again in two: up to the time
+        ``cut`` inside of it [s], and the rest. A substep is an interval of a time step that was halved or cut."""
         self.restore(piece.before)
         self._cut = cut
 

@@ -28,13 +28,14 @@ class ModelCache:
         self._assembly: Assembly | None = None
 
     def system(self, mechanism: Mechanism) -> System:
-        """Return the system (arrays of numbers) of a mechanism as it is at present, cached until the mechanism
-        changes."""
+        """Return the system, the numerical description of a mechanism as it is at present, cached until the
+        mechanism changes."""
         return self._systems.of(mechanism)
 
     def whole_system(self, mechanism: Mechanism, at_start: System | None = None) -> System:
-        """Return the system (arrays of numbers) of a mechanism with the constraints that its events can lock,
-        cached. It equals ``system`` where there are none; ``at_start`` is that system, if the caller has it."""
+        """Return the system, the numerical description of a mechanism, with all constraints that its events can
+        lock, cached. It equals ``system`` where there are none; ``at_start`` is that system, if the caller has
+        it."""
         whole = mechanism.with_locks()
         return (at_start or self.system(mechanism)) if whole is mechanism else self._lockable_systems.of(whole)
 

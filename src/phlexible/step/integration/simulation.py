@@ -165,9 +165,9 @@ class Simulation:
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Take all time steps of the simulation. It is a generator that yields the calls of the compiled time step
-        loop; recorded states are sent to the sink (memory or results file). ``progress`` is called with the number
-        of the time step and the total number.
+        """Compute all time steps of the simulation. It is a generator that yields the calls of the compiled time
+        step loop; recorded states are sent to the sink (memory or results file). ``progress`` is called with the
+        number of the time step and the total number.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.
@@ -240,16 +240,16 @@ class Simulation:
             self._events.apply(due[0], time)
 
     def _longest_chunk(self) -> int:
-        """Return the largest number of time steps that the run takes at a time; with a tolerance it does not
+        """Return the largest number of time steps that the run computes in one call. With a tolerance it does not
         depend on wall time, so that runs repeat."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_CHUNK
         return max(16, CHUNK_BYTES // (8 * max(self._stepper.values_per_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
-        """Take up to ``steps`` equal time steps of the grid from time step k on, record them and return how many
-        were taken. The result is 0 where the error was too large, an event occurs in the first one, or one
-        failed; the caller then takes them again, shorter or fewer.
+        """Compute up to ``steps`` equal time steps of the grid from time step k on, record them and return their
+        number. The result is 0 where the error was too large, an event occurs in the first one, or one failed; the
+        caller then repeats them, shorter or fewer.
 
         0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
         Chunks grow while they are fast.
@@ -306,8 +306,8 @@ class Simulation:
         self._run.sizes = self._run.sizes._replace(continues=False)
 
     def _take_fewer(self) -> int:
-        """Divide the number of time steps that the run takes at a time by a fixed factor, to one at least.
-        Return 0, as no time step was taken."""
+        """Divide the number of time steps that the run computes in one call by a fixed factor, to one at least.
+        Return 0, as no time step was computed."""
         self._failed = False
         self._chunk = max(1, self._chunk // GROWTH)
         return 0
@@ -345,8 +345,8 @@ class Simulation:
         return False
 
     def _take_irregular_step(self, k: int) -> None:
-        """Take time step k of the run in pieces, because it is shorter, is cut at breakpoints or did not
-        converge at full size. A piece is a part of a time step that was halved or cut."""
+        """Compute time step k of the run in several substeps, because it is shorter, is cut at breakpoints or did
+        not converge at full size. Breakpoints are times at which loads jump."""
         run, spans = self._run, self._clock.intervals(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)
@@ -361,9 +361,9 @@ class Simulation:
             run.sizes = run.sizes._replace(depth=0)
 
     def _take_between_events(self, start: float, end: float, k: int, is_end: bool) -> None:
-        """Take time steps from ``start`` to ``end`` [s] within time step k of the run; a step ends where the
-        condition of an event becomes satisfied. Time step k may consist of several such intervals; ``is_end``: this
-        is the last one."""
+        """Compute time steps from ``start`` to ``end`` [s] within time step k of the run; a step ends where the
+        condition of an event becomes satisfied. Time step k may consist of several such intervals; ``is_end``:
+        this is the last one."""
         run, is_last_step = self._run, k + 1 == self._clock.count
         keeps = is_end and ((self._since_stored + 1) % self._every == 0 or is_last_step)
         cut, storage = np.nan, Storage(1 if keeps else 2, watches=self._events.watches)
@@ -400,9 +400,9 @@ class Simulation:
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` of the stepper
-        does. If the caller reads the whole run at its end, nothing is evaluated now: the function goes back to the
-        present state when it is called. Otherwise it is the result of ``_reactions``. Functions of time are called
-        up to ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
+        does. If all results are needed only at the end of the run, nothing is evaluated now, and the function
+        restores the present state when it is called. Otherwise it is the result of ``_reactions``. Functions of
+        time are called up to ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
         if not self._is_read_at_once:
             return _reactions(self._stepper, time, end, is_projected)
         stepper, values = self._stepper, self._stepper.snapshot()

@@ -138,8 +138,8 @@ def checked_initial_state(system: System, state: State) -> State:
 
 def recorded_state(system: System, stepper: "Stepper", state: State) -> RecordedStates:
     """Start the ``stepper`` in a ``state`` at rest, and return the recorded state of the system as one instant.
-    Its multipliers and forces are those at rest, whatever the rates of functions of time; without a solution they
-    stay those that the stepper has."""
+    Its multipliers and forces are those at rest, whatever the rates of functions of time. Without a solution they
+    are those that the stepper already has."""
     stepper.begin(state)
     rows, still = stepper.now(state.time), system.at_rest(state).prescribed
     recording = recording_of(system, stepper.work_sources, np.array([state.time]), rows, prescribed=still)

@@ -85,21 +85,21 @@ class StepCall:
 
     @property
     def can_join(self) -> bool:
-        """Whether the time steps of this call can be taken in SIMD lanes with other mechanisms: no substeps
-        around contacts, no trials, no measurements."""
+        """Whether the time steps of this call can be computed in SIMD lanes with other mechanisms: there are
+        steps, and none of these have substeps around contacts, trials or measurements."""
         own = self.request[0]
         return bool(own["steps"]) and not any(own[name] for name in ALONE)
 
     @property
     def steps_taken(self) -> int:
-        """Number of time steps that this call of the compiled time step loop has taken; zero if an error was
-        raised."""
+        """Number of time steps that this call of the compiled time step loop has completed; zero if it was not
+        made or raised an error."""
         return 0 if self.taken is None else int(self.taken[0])
 
     def take(self) -> None:
-        """Call the compiled time step loop for this call alone, not in SIMD lanes with others, and store its
+        """Call the compiled time step loop for this mechanism alone, not in SIMD lanes with others, and store its
         result in ``taken``. An exception that it raises is stored in ``error``. At most ``most`` time steps are
-        taken."""
+        computed."""
         if self.most is not None and self.most < self.request[0]["steps"]:
             self.request = self.request.copy()
             self.request["steps"] = self.most
@@ -132,8 +132,8 @@ class StartCall:
 
 
 def completed(run: WholeRun[Result]) -> Result:
-    """Take all time steps of one run, given as a generator of time step calls, and return the result of the
-    run."""
+    """Make all calls of one run, given as a generator of time step calls, one after the other, and return the
+    result of the run."""
     try:
         while True:
             next(run).take()

@@ -30,9 +30,9 @@ class StepEquations:
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
         """Return the residuals of time steps of ``sizes`` [s], shape (steps, unknowns), and their end states,
-        shape (steps, numbers), or none without ``with_ends``. ``states`` are (steps + 1, numbers), or (steps,
-        2, numbers) as separate pairs. ``moving`` are the prescribed vectors there, ``loads`` the load values
-        in the steps. End states get the history variables that the equations give.
+        shape (steps, state size), or none without ``with_ends``. ``states`` are (steps + 1, state size), or
+        (steps, 2, state size) as separate pairs. ``moving`` are the prescribed vectors there, ``loads`` the load
+        values in the steps. End states are the states at the start with new history variables.
 
         Args:
             states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
@@ -55,8 +55,8 @@ class StepEquations:
     ) -> tuple[Array, Array]:
         """Return the exact derivatives of the residual and of the end state of one time step along k
         ``directions``. The time step has the length ``size`` [s]; directions are in the space of its two
-        ``states``. Shapes (k, unknowns) and (k, numbers). ``moving`` are the prescribed vectors at both
-        states, ``loads`` the load values.
+        ``states``. Shapes (k, unknowns) and (k, state size). ``moving`` are the prescribed vectors at both states,
+        ``loads`` the load values.
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 

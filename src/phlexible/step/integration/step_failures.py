@@ -41,14 +41,14 @@ class HalvedSteps:
         self._count, self._looked_at = 0, 0
 
     def step_done(self, count: int = 1) -> None:
-        """Reduce the count of pieces of halved time steps by a fixed number for each of ``count`` full time
-        steps that succeeded. It does not fall below zero. If the user limited the pieces of one step, it
-        becomes zero."""
+        """Reduce the count of substeps of halved time steps after ``count`` full time steps that succeeded. It
+        falls by a fixed number for each of them, to zero at least. If the user limited the substeps of one time
+        step, the count becomes zero."""
         self._count = 0 if self._most is not None else max(0, self._count - count * PIECES_OF_A_STEP)
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Add to the count of pieces of halved time steps: ``pieces``, or a fixed fraction of the trials of
+        """Add to the count of substeps of halved time steps: ``pieces``, or a fixed fraction of the trials of
         implicit laws in ``taken`` if that is more. Each time the count has grown by a fixed number, ``look``
         checks it at the ``time`` [s].
 
@@ -61,8 +61,8 @@ class HalvedSteps:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """Raise ``ConvergenceError`` if a body is deformed beyond all reason at a time [s], or time steps
-        have been halved into too many pieces. A piece is a part of a time step that was halved or cut.
+        """Raise ``ConvergenceError`` if a body is deformed beyond reason or time steps have been halved into too
+        many substeps. Beyond reason is above a fixed multiple of its size. The error contains the ``time`` [s].
 
         Raises:
             ConvergenceError: as ``add``.
@@ -152,9 +152,9 @@ def _beyond_an_end(assembly: Assembly) -> str:
 
 
 def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Return two texts for error messages: that a body is deformed by more than ``limit`` times its size, and
-    that controllers or laws are a likely cause; each empty where it does not apply. ``assembly`` holds the
-    tables of the model."""
+    """Return two texts for error messages, each empty where it does not apply. The first says that a body is
+    deformed by more than ``limit`` times its size, the second that controllers or laws are a possible cause.
+    ``assembly`` holds the arrays of the model."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))

@@ -110,10 +110,10 @@ class Stepper(MechanismState):
         self._stop: BaseException | None = None  # what a controller raised, or a law for the first values of a step
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of one size ``step`` [s] between ``instants``, shape (count + 1,) [s], up to the first
-        that fails. It is a generator of calls of the compiled loop; its result has the stored instants, reactions
-        of the first step, and the number of time steps taken. ``storage`` says which instants are stored and
-        whether controllers are evaluated.
+        """Compute time steps of one size ``step`` [s] between ``instants``, shape (count + 1,) [s], up to the
+        first that fails. It is a generator of calls of the compiled loop; its result has the stored instants,
+        reactions of the first step, and the number of completed time steps. ``storage`` says which instants are
+        stored and whether controllers are evaluated.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         taken in parts (8.23).
@@ -150,8 +150,8 @@ class Stepper(MechanismState):
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials)
 
     def attempt(self, time: float, step: float) -> bool:
-        """Take one time step of length ``step`` [s] with loads and prescribed motions constant as at a
-        ``time`` [s], and return whether it converged. The state is that at its end if it did.
+        """Compute one time step of length ``step`` [s] with loads and prescribed motions constant as at a ``time``
+        [s], and return whether it converged. If it did, the stepper has the state at its end.
 
         Contacts do not divide it into substeps.
         """
@@ -171,9 +171,9 @@ class Stepper(MechanismState):
         return self.memory.rows(rows.rows)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
-        """Return the result ``taken`` of time steps that were all stored, with only the rows that ``storage``
-        requests (every n-th). Its field ``watched`` gets the rows of all steps, for conditions of events. Each
-        remaining row gets the largest step error of the rows dropped before it."""
+        """Return the result ``taken`` of time steps that were all stored, with only the instants that ``storage``
+        requests (every n-th). Its field ``watched`` becomes the states after all steps, for conditions of events.
+        Each remaining instant is given the largest step error since the one before it."""
         watched = taken.rows.copied(slice(taken.steps))
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = watched.copied(kept)
@@ -195,10 +195,10 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Take one time step in which laws of the state (user functions that give forces) have their values at its
-        mean state. It goes from ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and
-        prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree; returns the number of
-        time steps taken (0 or 1) and the status. See docs/theory.md, 8, (8.22)."""
+        """Compute one time step with laws of the state, user functions that give forces, which are evaluated at
+        the mean state of the time step. It begins at ``instants[0]``, has the length ``step`` [s] and the inputs
+        ``course`` (loads and prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree;
+        returns the number of completed time steps (0 or 1) and the status. See docs/theory.md, 8, (8.22)."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -259,22 +259,23 @@ class Stepper(MechanismState):
 
     def _contact_substeps(self, instants: Array, step: float) -> Course:
         """Return the inputs (prescribed vectors and loads) of one time step of length ``step`` between two
-        ``instants`` [s]. It is divided into the shorter substeps that contacts requested."""
+        ``instants`` [s]. It is divided into as many equal substeps as contacts requested in the last attempt,
+        fewer if substeps are coarsened."""
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
     def _step(self, rows: StoredRows, step: float, course: Course, purpose: Purpose = REGULAR) -> tuple[int, int]:
-        """Call the compiled loop at once for the time steps of length ``step`` [s] with these inputs
-        (course). The results are stored in ``rows``; ``purpose`` selects how time steps are taken. Returns
-        the number of time steps taken and the status of the last one."""
+        """Call the compiled loop at once for the time steps of length ``step`` [s] with these inputs (course). The
+        results are stored in ``rows``; ``purpose`` selects the variant of the time step. Returns the number of
+        completed time steps and the status of the last one."""
         call = self._call(rows, step, course, purpose)
         call.take()
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the time steps that a finished ``call`` of the compiled loop took to ``rows``. Return their number
-        and the last status, which says whether the last one converged. The exception of a call that failed is
-        raised. A call that was not made counts as 0 steps without convergence."""
+        """Add the time steps that a finished ``call`` of the compiled loop completed to ``rows``. Return their
+        number and the last status, which says whether the last one converged. The exception of a call that failed
+        is raised. A call that was not made counts as 0 steps without convergence."""
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
@@ -282,9 +283,8 @@ class Stepper(MechanismState):
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
-        """Return a call of the compiled loop, not yet made, that would take the time steps of length ``step``
-        [s] with these inputs (course). The results are stored in ``rows``; ``purpose`` selects how time steps
-        are taken.
+        """Return a call of the compiled loop, not yet made, for the time steps of length ``step`` [s] with these
+        inputs (course). The call will store results in ``rows``; ``purpose`` selects the variant of the time step.
 
         Args:
             rows: receive stored instants and the reactions of the first step.
@@ -312,10 +312,10 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """Return the options of a call of the compiled loop as a tuple: number of ``steps``, damping,
-        tolerances. Each ``every``-th time step is stored, ``since_stored`` were taken since the last;
-        ``longest`` is the largest of the substeps [s]. ``continues`` says that the run goes on from the call
-        before; ``purpose`` selects how time steps are taken."""
+        """Return the options of a call of the compiled loop as a tuple: number of ``steps``, damping, tolerances.
+        Each ``every``-th time step is stored, ``since_stored`` steps were computed since the last stored one.
+        ``longest`` is the largest of the substeps [s]; ``continues`` says that the run goes on from the call
+        before. ``purpose`` selects the variant of the time step."""
         return StepRequest(
             steps,
             self.damping,
@@ -391,27 +391,27 @@ class Stepper(MechanismState):
         self._controller_values = held
 
     def _recorded(self, time: float) -> RecordedStates:
-        """Return the present state at a time [s] as recorded states of a run with one instant, as sensors read
-        them."""
+        """Return the present state at a time [s] as recorded states of a run with one instant, the input of
+        sensors."""
         return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
 
     @property
     def values_per_step(self) -> int:
-        """Number of floats that one time step needs in memory: the stored row of its state, and value, first and
-        second rate of each moving ground frame and drive, load and prescribed force. It limits how many time
-        steps are taken at a time."""
+        """Number of floats that one time step needs in memory, by which the number of time steps in one call is
+        limited. It counts the stored state, and value, first and second rate of each moving ground frame and
+        drive, load and prescribed force."""
         return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
-        """Return a copy of all numbers that later time steps depend on (state, controllers, laws), shape
-        (numbers,), for ``restore``.
+        """Return a copy of all values on which later time steps depend (state, controllers, laws), shape
+        (values,), for ``restore``.
 
         After ``restore`` of it the same steps have the same digits.
         """
         return np.concatenate([*self._remembered, self._controller_values])
 
     def restore(self, snapshot: Array) -> None:
-        """Set the state, controllers and laws of the stepper to those of a snapshot, shape (numbers,)."""
+        """Set the state, controllers and laws of the stepper to the values of a ``snapshot``, shape (values,)."""
         begin = 0
         for array in self._remembered:
             array[:] = snapshot[begin : begin + len(array)]

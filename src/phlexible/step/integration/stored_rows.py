@@ -72,8 +72,8 @@ class Course(NamedTuple):
     loads: Array
 
     def steps(self, first: int, last: int) -> "Course":
-        """Return the inputs (prescribed vectors and loads) of the time steps ``first`` .. ``last`` - 1; with
-        ``first`` = ``last`` the prescribed vectors at that instant and no loads."""
+        """Return the inputs (prescribed vectors and loads) of the time steps ``first`` to ``last`` - 1. If
+        ``first`` equals ``last``, the result has the prescribed vectors at that instant and no loads."""
         begin, end = first * len(self.shares), last * len(self.shares)
         return Course(self.shares, self.moving[begin : end + 1], self.loads[begin:end])
 
@@ -84,10 +84,10 @@ class Course(NamedTuple):
 
 
 def branches_of(rows: Mapping[str, Array]) -> Array:
-    """Return the history variables (strains of Maxwell elements, friction springs, impacts) of stored instants
-    in the order of ``State.branches``, shape (instants, variables). ``rows`` are the arrays of these instants by
-    the names of the state tables, of which "branch_strain", "soft_strain" and the other tables of histories are
-    read."""
+    """Return the history variables of stored instants (strains of Maxwell elements, friction springs, impacts),
+    shape (instants, variables). They are in the order of ``State.branches``. ``rows`` are the arrays of these
+    instants by the names of the state tables; "branch_strain", "soft_strain" and the other tables of histories are
+    used."""
     soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
     springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
     pairs = rows["pair_bristle"], rows["pair_turn"]
@@ -129,25 +129,25 @@ class StoredRows:
 
     @property
     def rest(self) -> Array:
-        """View of the stored rows (one for each instant) that are still to be filled, shape (rows, state
-        numbers)."""
+        """View of the array of stored states from the first instant on that is not filled yet, shape (instants,
+        state size)."""
         return self.rows[self._row :]
 
     @property
     def keeps_next(self) -> bool:
-        """Whether the state after the next time step is stored, as every n-th is."""
+        """Whether the state after the next time step will be stored; every n-th state is."""
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":
-        """Return separate scratch rows for a trial time step, which are not part of the result. They store no
-        instant, or with ``count`` = 1 the present state."""
+        """Return a separate array of states for a trial time step, which is not part of the result. It has no
+        instant, or with ``count`` = 1 one for the present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
-        """Count ``steps`` more time steps and the rows that they fill; 0 steps change nothing. The ``reactions``
-        of the first of them, shape (reactions,), are averaged into the last stored instant. ``stored`` are rows in
-        another array, shape (rows, state numbers): it replaces the own array if it has all rows, else it is
-        copied."""
+        """Count ``steps`` more time steps and the instants that they store; 0 steps change nothing. If the last
+        stored instant still needs it, its reactions become the mean with the ``reactions`` of the first step,
+        shape (reactions,). ``stored`` are states in another array, shape (instants, state size): it replaces the
+        own array if it has all instants, else it is copied."""
         if not steps:
             return
         if stored is not None and len(stored) == len(self.rows):

@@ -37,9 +37,9 @@ from phlexible.step.tables.declarations import GATHERED, SEGMENTED, TOGETHER
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is
-    factored segment by segment. Segments of its elastic coordinates couple with their neighbours only. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is factored
+    segment by segment. Segments of its elastic coordinates couple with their neighbours only. ``t`` contains all
+    arrays of the model and its state."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 
@@ -47,8 +47,8 @@ def has_segments(t: Tables, node: int) -> bool:
 def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
     """Return the address of entry (i, j) of the diagonal block of carrier b in Newton's matrix, which is stored in
     ``t.blocks``. A carrier is a floating body or a node; i and j count its velocities. In a body factored by
-    segments both must be in one segment or in neighbouring ones; this is not checked. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    segments both must be in one segment or in neighbouring ones; this is not checked. ``t`` contains all arrays of
+    the model and its state."""
     if b >= t.frames:
         return t.blocks + (t.carrier_block[b] + i * t.carrier_stride[b] + j)
     rigid = t.rigid_of[b]
@@ -65,7 +65,7 @@ def block_entry(t: Tables, b: int, i: int, j: int) -> Reals:
 def factor_segments(t: Tables, b: int) -> Truth:
     """Factor the block of the segmented (banded) floating body b in Newton's matrix in place. The elastic
     coordinates are eliminated segment by segment with LU factors, the remaining rows of the rigid motion last.
-    Return False as soon as a segment is singular. ``t`` holds all tables (arrays) of the model and its state.
+    Return False as soon as a segment is singular. ``t`` contains all arrays of the model and its state.
 
     V is left out where only m couples it.
     """
@@ -101,7 +101,7 @@ def factor_segments(t: Tables, b: int) -> Truth:
 def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
     """Solve a linear system with the factored block of the segmented (banded) floating body b, in place, by
     forward and back substitution over its segments. The right sides x, shape (velocities of b, columns), are
-    replaced by the solutions. ``t`` holds all tables (arrays) of the model and its state."""
+    replaced by the solutions. ``t`` contains all arrays of the model and its state."""
     apart, rigid, first = t.node_apart[b], t.rigid_of[b], t.segments_begin[t.type_of[b]]
     across, along, down = t.corner_stride[b], t.side_stride[b], t.bottom_stride[b]
     r, kept, last = across - apart, rigid - apart, first + t.segments_count[t.type_of[b]] - 1
@@ -140,8 +140,7 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass, in
     place. S_q . x S_p / m is subtracted from row 3 q + p. S are the first moments, x the elastic coordinates, m
-    the mass of the body. In the plane N has two rows only. ``t`` holds all tables (arrays) of the model and its
-    state.
+    the mass of the body. In the plane N has two rows only. ``t`` contains all arrays of the model and its state.
 
     S is stored over sqrt(m).
     """
@@ -162,7 +161,7 @@ def set_border(t: Tables, b: int, C: Matrix) -> None:
     """Write the rows and columns of an auxiliary vector unknown y into the block of segmented floating body b in
     Newton's matrix. Its rows become minus the first moments S of the shape functions, its diagonal 1; the matrix C
     times S is subtracted from its columns. With y, inertia about the centre of mass does not fill the band. ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_value + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
@@ -182,7 +181,7 @@ def set_border(t: Tables, b: int, C: Matrix) -> None:
 def is_inverted(t: Tables, node: int, n: int) -> bool:
     """Return whether the n rows of a node of the elimination are solved with an explicit inverse instead of LU
     factors. It is True only for floating bodies (not joints) with n = 3 or 6, such as rod sections and rigid
-    bodies. ``t`` holds all tables (arrays) of the model and its state.
+    bodies. ``t`` contains all arrays of the model and its state.
 
     Rows of joints are factored since they may be dependent.
     """
@@ -193,8 +192,8 @@ def is_inverted(t: Tables, node: int, n: int) -> bool:
 def factor_visit(t: Tables, index: int) -> Truth:
     """Factor the diagonal block of entry ``index`` of the elimination order in place, by LU decomposition or an
     explicit inverse. Then replace its upper off-diagonal blocks U by the solutions X of (diagonal block) X = U.
-    Return False where the diagonal block is singular. An entry is a body or a group of constraints. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    Return False where the diagonal block is singular. An entry is a body or a group of constraints. ``t`` contains
+    all arrays of the model and its state."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     block, pivots = t.blocks + t.visit_diagonal[index], t.pivots + 2 * t.visit_row[index]
     rest = block + apart * (n + 1)
@@ -222,7 +221,7 @@ def factor_visit(t: Tables, index: int) -> Truth:
 def gather_blocks(t: Tables, index: int) -> None:
     """Copy the upper off-diagonal blocks of entry ``index`` of the elimination order side by side into one wide
     block in the same memory. There is one block for each later entry that is coupled to it. Products with long
-    rows take half the time. ``t`` holds all tables (arrays) of the model and its state."""
+    rows take half the time. ``t`` contains all arrays of the model and its state."""
     begin, end, n, column = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index], 0
     width, wide = later_row_count(t, begin, end), t.blocks + t.upper[begin]
     fill(t.product, n * width, 0.0)
@@ -238,7 +237,7 @@ def gather_blocks(t: Tables, index: int) -> None:
 def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
     """Solve a linear system with the factored diagonal block of entry ``index`` of the elimination order, in
     place: by segments, by an explicit inverse or by LU factors. The right sides x, shape (rows, columns), are
-    replaced by the solutions. ``t`` holds all tables (arrays) of the model and its state."""
+    replaced by the solutions. ``t`` contains all arrays of the model and its state."""
     node, n, apart = t.visit_node[index], t.visit_size[index], max(t.visit_apart[index], 0)
     if t.visit_apart[index] == SEGMENTED:
         solve_segments(t, node, x, columns)
@@ -260,7 +259,7 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
     """Subtract the products L_i U_j of the off-diagonal blocks of entry ``index`` from the blocks (i, j) that are
     eliminated later (Schur complement). The diagonal block of ``index``, an entry of the elimination order, is
     factored already. If ``relaxation`` is positive, what a body subtracts from diagonals of constraint rows is
-    added to ``t.row_scale``. ``t`` holds all tables (arrays) of the model and its state."""
+    added to ``t.row_scale``. ``t`` contains all arrays of the model and its state."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] <= TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
@@ -304,7 +303,7 @@ def later_row_count(t: Tables, begin: int, end: int) -> int:
     """Return the length of a row of the joint block of the neighbours ``begin`` .. ``end`` - 1 in the list of
     neighbours of an elimination: their matrix rows, rounded up to a multiple of 8 (a cache line) where they are
     many. Neighbours of an eliminated entry are the bodies and constraints coupled to it that are eliminated later.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` contains all arrays of the model and its state."""
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]
@@ -315,8 +314,8 @@ def later_row_count(t: Tables, begin: int, end: int) -> int:
 def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
     """Add -``sign`` times the diagonal of the block of neighbour i of entry ``index`` of the elimination order to
     ``t.row_scale``. This is done only if the entry is a body and the neighbour a group of constraints. Called with
-    1 before and -1 after the block changes, it sums what bodies subtract. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    1 before and -1 after the block changes, it sums what bodies subtract. ``t`` contains all arrays of the model
+    and its state."""
     place, first = t.neighbours_begin[index] + i, t.clusters + t.auxiliaries
     if t.visit_node[index] < t.clusters and t.neighbour[place] >= first:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
@@ -329,8 +328,8 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Solve for the rows of entry ``index`` of the elimination order (a body or a group of constraints) in the
     right sides b, in place. Its factored diagonal block is used; then the blocks below it times the result are
-    subtracted from later rows of b. b has the shape (unknowns, columns). ``t`` holds all tables (arrays) of the
-    model and its state."""
+    subtracted from later rows of b. b has the shape (unknowns, columns). ``t`` contains all arrays of the model
+    and its state."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):
@@ -342,7 +341,7 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
     """Complete the solution in the rows of entry ``index`` of the elimination order, in place: subtract its upper
     blocks U_j times the solution in all later rows j. The right sides b have the shape (unknowns, columns). ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] <= TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

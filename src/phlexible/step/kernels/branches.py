@@ -46,8 +46,8 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean force of the Maxwell branches of force element f over a time step of length h, positive
     against its coordinate theta. The second result is the derivative of this force with respect to theta at the
-    end of the time step. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    end of the time step. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the
+    model and its state."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]
@@ -61,10 +61,9 @@ def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def advance_branches(t: Tables, f: int, h: float) -> float:
-    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by those at
-    the end of the time step of length h; return the energy that their dashpots lose in the time step [J]. A
-    Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by those at the
+    end of the time step of length h; return the energy that their dashpots lose in the time step [J]. A Maxwell
+    branch is a spring and a dashpot in series. ``t`` contains all arrays of the model and its state."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]
@@ -78,16 +77,16 @@ def advance_branches(t: Tables, f: int, h: float) -> float:
 def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -> float:
     """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k loses
     in a time step; a quadratic form of the strain e at the start and the change c of the coordinate: ``strain`` is
-    e e, ``both`` is e c, ``change`` is c c. See docs/theory.md, 8, (8.37). ``t`` holds all tables (arrays) of the
-    model and its state."""
+    e e, ``both`` is e c, ``change`` is c c. See docs/theory.md, 8, (8.37). ``t`` contains all arrays of the model
+    and its state."""
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 
 @compiled
 def branch_energy(t: Tables, f: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches of force element f at the start
-    of the time step [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the energy that is stored in the springs of the Maxwell branches of force element f at the start of
+    the time step [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the model
+    and its state."""
     total = 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]

@@ -26,7 +26,7 @@ def capstan_force(t: Tables, i: int, h: float) -> None:
     """Compute the mean tensions of interaction i, a tendon that rubs on its guides (capstan friction), over a time
     step of length h [s]. The generalized forces on its scalar functions go to ``t.generalized``, their derivatives
     with respect to the functions at the end to ``t.tangent``. Flows of material through the guides go to
-    ``t.flow_end``, lost energy to ``t.loss``. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.flow_end``, lost energy to ``t.loss``. ``t`` contains all arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     stiffness, feed = t.force_stiffness[f] * t.length_scale[f], _start_pieces(t, i)
@@ -54,8 +54,8 @@ def capstan_force(t: Tables, i: int, h: float) -> None:
 
 @exported
 def capstan_energy(t: Tables, i: int) -> float:
-    """Return the elastic energy of all pieces of interaction i, a tendon that rubs on its guides, at the start
-    of the time step [J]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the elastic energy of all pieces of interaction i, a tendon that rubs on its guides, at the start of
+    the time step [J]. ``t`` contains all arrays of the model and its state."""
     f, total = i - t.constraints, 0.0
     _start_pieces(t, i)
     for k in range(t.pieces_begin[f], t.pieces_end[f]):
@@ -253,9 +253,9 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
     """Write the generalized force of piece k of interaction i, a tendon that rubs, to ``t.generalized`` and its
-    derivatives to ``t.tangent``. The tension includes the damper, whose loss is added to ``t.loss``, and the share
-    ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the length of
-    the time step [s]."""
+    derivatives to ``t.tangent``. The tension includes the damper, whose loss is added to ``t.loss``, and the
+    fraction ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the
+    length of the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

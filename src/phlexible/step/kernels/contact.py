@@ -24,8 +24,8 @@ def clamp_to_unit(u: float) -> float:
 def start_distance(t: Tables, i: int) -> float:
     """Return the coordinate theta of interaction i, a distance or a length of a tendon, at the start of the time
     step. A distance is |w| of its scalar functions w; a tendon's length is the scaled sum of the roots of w, less
-    what is paid out. 0 for a rolling wheel, of which only the slip in the time step is used. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    what is paid out. 0 for a rolling wheel, of which only the slip in the time step is used. ``t`` contains all
+    arrays of the model and its state."""
     if t.coordinate_of[i] == ROLLING:
         return 0.0
     total = 0.0
@@ -46,7 +46,7 @@ def coordinate_weights(t: Tables, i: int) -> None:
     """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
     scalar functions w, and store them in ``t.along``. The coordinate is a distance, a wheel's slip or a tendon's
     length. The sum of omega delta(w) is its change in the time step. Derivatives of omega with respect to w at the
-    end go to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state."""
+    end go to ``t.tangent``. ``t`` contains all arrays of the model and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -61,7 +61,7 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
     """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
     in ``t.along``. The scalar functions w are ``count`` from number ``first`` on. The derivatives of theta with
     respect to w at the end are written to ``t.slope``, those of the weights to ``t.tangent``. See docs/theory.md,
-    8, (8.26). ``t`` holds all tables (arrays) of the model and its state."""
+    8, (8.26). ``t`` contains all arrays of the model and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -110,8 +110,8 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
     """Compute the weights of the discrete derivative of a rolling wheel's slip with respect to its scalar
     functions, in ``t.along``. The slip is the coordinate of force element f; its functions are ``count`` from
     number ``first`` on. Derivatives of the weights with respect to the functions at the end are written to
-    ``t.tangent``, those of the slip to ``t.slope``. See docs/theory.md, 8, (8.30). ``t`` holds all tables (arrays)
-    of the model and its state."""
+    ``t.tangent``, those of the slip to ``t.slope``. See docs/theory.md, 8, (8.30). ``t`` contains all arrays of
+    the model and its state."""
     k, r, total = (count - 1) // 2, t.length_scale[f], 0.0
     up, spokes = first + 1 + k, first + 1
     for j in range(k):
@@ -139,7 +139,7 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 def joint_force_norm(t: Tables, f: int) -> float:
     """Return the magnitude |R| of the force in a joint [N], from its present Lagrange multipliers along orthogonal
     directions. The joint is the one whose friction force element f computes. See docs/theory.md, 8, (8.31). ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -150,7 +150,7 @@ def joint_force_norm(t: Tables, f: int) -> float:
 def line_stretch(t: Tables, f: int) -> float:
     """Return the ratio |X'| of length in space to undeformed length of the line along which the friction of force
     element f acts. It is that at the start of the time step, and 1 unless f belongs to a joint that slides along a
-    deformable line. ``t`` holds all tables (arrays) of the model and its state."""
+    deformable line. ``t`` contains all arrays of the model and its state."""
     if t.slide_of[f] < 0:
         return 1.0
     slope = t.slide_along[t.slide_of[f]]
@@ -162,7 +162,7 @@ def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entrie
     """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the joint's
     Lagrange multipliers. Rows are those of the bodies, columns those of the joint; nothing is added if the joint
     force is zero. The element has ``count`` functions from number ``begin`` on, gradients of ``entries`` entries
-    each. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    each. h is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):
@@ -218,7 +218,7 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean normal force N over a time step of length h of the contact or stop that is force element f.
     The second result is its derivative with respect to the penetration at the end of the time step. The energy
     that damping loses is stored in ``t.loss`` [J], the impact speed to remember in ``t.impact_end``. See
-    docs/theory.md, 8, (8.17). ``t`` holds all tables (arrays) of the model and its state."""
+    docs/theory.md, 8, (8.17). ``t`` contains all arrays of the model and its state."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
     damping, varies = t.push_damping[f], 1.0
@@ -292,9 +292,9 @@ def impact_damping(
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
     """Return the mean dry friction force of force element f along its coordinate theta over a time step of length
-    h. Second is its derivative with respect to theta at the end. The friction limit includes the share of the
-    joint force, if it is friction of a joint. The lost energy is added to ``t.loss``, the derivative with respect
-    to the limit written to ``t.force_by_level``. See docs/theory.md, 8, (8.19)."""
+    h. Second is its derivative with respect to theta at the end. For friction of a joint, the friction limit
+    includes a multiple of the joint force. The lost energy is added to ``t.loss``, the derivative with respect to
+    the limit written to ``t.force_by_level``. See docs/theory.md, 8, (8.19)."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -336,9 +336,9 @@ def bristle_force(
 
 @compiled
 def bristle_energy(t: Tables, f: int) -> float:
-    """Return the elastic energy k z^2 / 2 of the bristle of force element f at the start of the time step
-    [J]; 0 if its friction has no bristle. A bristle is a friction spring with deflection z. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the elastic energy k z^2 / 2 of the bristle of force element f at the start of the time step [J]; 0
+    if its friction has no bristle. A bristle is a friction spring with deflection z. ``t`` contains all arrays of
+    the model and its state."""
     b = t.bristle_of[f]
     return 0.5 * t.bristle_stiffness[b] * t.bristle[BRISTLE * b] ** 2 if b >= 0 else 0.0
 

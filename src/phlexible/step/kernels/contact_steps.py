@@ -50,8 +50,8 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
     """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b, a floating body or a node,
     along a direction. g is ``row``, the derivative of a gap with respect to its ``width`` velocities; its mass
-    matrix M must be factored, which is not checked. 0 for a carrier whose mass matrix is singular. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    matrix M must be factored, which is not checked. 0 for a carrier whose mass matrix is singular. ``t`` contains
+    all arrays of the model and its state."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
@@ -89,10 +89,10 @@ def resting_force(stiffness: float, p: float, depth: float, change: float) -> fl
 
 @compiled
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
-    """Return the amplitude with which the spring of a contact oscillates in a time step of length h [m].
-    ``square`` is its squared circular frequency [1/s2], ``change`` the change of its length in the time step,
-    and ``ahead`` the change that the speed at the start alone would give. It is estimated from the speeds at
-    both ends and from the acceleration."""
+    """Return an estimate of the amplitude [m] with which the spring of a contact oscillates in a time step of
+    length h [s]. ``square`` is its squared circular frequency [1/s2], ``change`` the change of its length in the
+    time step, and ``ahead`` the change that the speed at the start alone would give. It is estimated from the
+    speeds at both ends and from the acceleration."""
     theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
     return far + 0.5 * abs(change)
@@ -111,20 +111,18 @@ def load_share(force: float, load: float) -> float:
 
 @compiled
 def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """Return the part of a contact's ``stiffness`` that counts for the choice of substeps: less than all of
-    it if the contact oscillates little. It is all of it if the force of the oscillation (amplitude times
-    stiffness) is as large as the ``load`` at rest. ``mobility`` is the inverse effective mass, h the length
-    of the time step [s]; the spring's length changes by ``change``, and would by ``ahead`` at its first
-    speed."""
+    """Return the fraction of a contact's ``stiffness`` [N/m] that counts for the choice of substeps, which is less
+    if the contact oscillates little. It is the full stiffness if the force of the oscillation (amplitude times
+    stiffness) is at least the ``load`` at rest. ``mobility`` is the inverse effective mass, h the length of the
+    time step [s]; the spring's length changes by ``change``, and would by ``ahead`` at its first speed."""
     return stiffness * load_share(stiffness * swing_amplitude(stiffness * mobility, h, ahead, change), load)
 
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the load of the bodies or nodes that carry contact member m to ``load`` where it is smaller, in
-    ``t.loaded`` [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the
-    mobility there; members are balls, line segments and solids. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Raise the load of the bodies or nodes that carry contact shape m to ``load`` where it is smaller, in
+    ``t.loaded`` [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the mobility
+    there; shapes are balls, line segments and solids. ``t`` contains all arrays of the model and its state."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -135,9 +133,9 @@ def raise_member_load(t: Tables, m: int, load: float) -> None:
 @compiled
 def pair_reference_force(t: Tables, n: int) -> float:
     """Return the normal force [N] to which oscillations of the contact force of active contact pair n are
-    compared: smaller ones need no short substeps. It follows from the smaller load of its two contact members
-    (balls, segments, solids) and the mobility of the pair; very large if nothing can move. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    compared: smaller ones need no short substeps. It follows from the smaller load of its two contact shapes
+    (balls, segments, solids) and the mobility of the pair; very large if nothing can move. ``t`` contains all
+    arrays of the model and its state."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -154,8 +152,7 @@ def _load_of_member(t: Tables, m: int) -> float:
 def set_pair_loads(t: Tables, pairs: int) -> None:
     """Store the mobility (inverse effective mass) of the first ``pairs`` active contact pairs in
     ``t.met_mobility``, and raise the loads of their bodies. The loads, ``t.loaded``, used for the choice of
-    substeps, become at least the contact forces at rest. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    substeps, become at least the contact forces at rest. ``t`` contains all arrays of the model and its state."""
     for n in range(pairs):
         i, j = t.met_first[n], t.met_second[n]
         normal, s, z, arm, other = _contact_geometry(t, i, j)
@@ -170,10 +167,10 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
-    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads
-    to its force at rest. The mobility of each body is in ``t.group_mobility``; loads, in ``t.loaded``, forces
-    times the root of the mobility, are used for the choice of substeps. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads to
+    its force at rest. The mobility of each body is in ``t.group_mobility``; loads, in ``t.loaded``, forces times
+    the root of the mobility, are used for the choice of substeps. ``t`` contains all arrays of the model and its
+    state."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -192,7 +189,7 @@ def set_stop_load(t: Tables, f: int) -> None:
 def stop_reference_force(t: Tables, f: int) -> float:
     """Return the force along the coordinate of stop f [N, N m] to which oscillations of its force are compared:
     smaller ones need no short substeps. It follows from the smallest load of its bodies, ``t.loaded``, and its
-    mobility; very large if nothing can move. ``t`` holds all tables (arrays) of the model and its state."""
+    mobility; very large if nothing can move. ``t`` contains all arrays of the model and its state."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -201,9 +198,9 @@ def stop_reference_force(t: Tables, f: int) -> float:
 
 @compiled
 def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, Vector, Vector]:
-    """Return where contact members i and j (balls, segments, solids) touch: unit normal from the second to
-    the first, parameters 0 .. 1 of the contact along both axes, and the vectors from there to the contact point
-    in the world [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return where contact shapes i and j (balls, segments, solids) touch: unit normal from the second to the
+    first, parameters 0 .. 1 of the contact along both axes, and the vectors from there to the contact point in the
+    world [m]. ``t`` contains all arrays of the model and its state."""
     normal, s, z = contact_normal(t, i, j)
     if t.member_kind[i] <= RIM and t.member_kind[j] <= RIM:
         y = round_contact_point(t, i, j, s, axis_point(t, i, s) - axis_point(t, j, z))
@@ -224,7 +221,7 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
     """Add the stiffness over mass of active contact pair n to the sum of squared frequencies of each of its
     bodies. It contains normal, friction and rolling springs, which are also stored in the list of coupled pairs.
     Return the squared frequency of the normal spring alone [1/s2]. h is the length of the time step, in which only
-    the oscillating part of the stiffness counts. ``t`` holds all tables (arrays) of the model and its state."""
+    the oscillating part of the stiffness counts. ``t`` contains all arrays of the model and its state."""
     i, j, total = t.met_first[n], t.met_second[n], t.met_mobility[n]
     n_, s, z, arm, other = _contact_geometry(t, i, j)
     c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
@@ -252,10 +249,10 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
 
 @compiled
 def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared
-    radius of ``gyration``. Only the part that oscillates in a time step of length h counts; 0 where the
-    ``limit`` of this resistance is 0. ``bend`` is the index of its deflection in the time step, ``total`` the
-    mobility of the pair. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared radius
+    of ``gyration``. Only the part that oscillates in a time step of length h counts; 0 where the ``limit`` of this
+    resistance is 0. ``bend`` is the index of its deflection in the time step, ``total`` the mobility of the pair.
+    ``t`` contains all arrays of the model and its state."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]
@@ -266,7 +263,7 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
     """Return the mobility (inverse effective mass) along ``normal`` of the contact point of pair n in Newton's
     matrix, summed over the bodies of both sides. For each body, its mobility times the stiffness ``slope`` is
-    added to its sum of squared frequencies, ``t.hardness``. ``t`` holds all tables (arrays) of the model and its
+    added to its sum of squared frequencies, ``t.hardness``. ``t`` contains all arrays of the model and its
     state."""
     total = 0.0
     last = ENDS * n + t.held_ends[n]
@@ -289,7 +286,7 @@ def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
 @compiled
 def _is_same_side(t: Tables, e: int) -> bool:
     """Return whether ends e and e + 1 of a contact pair in Newton's matrix are both of one line segment and one
-    body. ``t`` holds all tables (arrays) of the model and its state."""
+    body. ``t`` contains all arrays of the model and its state."""
     return t.held_carrier[e] == t.held_carrier[e + 1] and t.held_weight[e] * t.held_weight[e + 1] > 0.0
 
 
@@ -297,7 +294,7 @@ def _is_same_side(t: Tables, e: int) -> bool:
 def pair_stiffness_over_mass(t: Tables, n: int) -> float:
     """Return the sum of contact stiffness over mass [1/s2] of the bodies of active contact pair n, each body once.
     It is an upper bound of the squared frequency at this pair, and is read from the sums over all pairs of each
-    body. ``t`` holds all tables (arrays) of the model and its state."""
+    body. ``t`` contains all arrays of the model and its state."""
     i, j = t.met_first[n], t.met_second[n]
     return _stiffness_over_mass(t, i) + _stiffness_over_mass(t, j)
 
@@ -322,7 +319,7 @@ def find_active_contacts(t: Tables, still: Number) -> Truth:
     """Return whether any stop or contact pair transmits a force at the start or end of the last attempted time
     step, beyond round-off. Such stops are marked in ``t.touching``, changes of the penetration of all stops are in
     ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a step that counts as rest
-    [m]; ``t`` holds all tables (arrays) of the model and its state.
+    [m]; ``t`` contains all arrays of the model and its state.
 
     Round-off decides whether bodies that start at a contact, such as the ends of a rope of its length, are in it.
     The number of substeps must not depend on that.
@@ -346,7 +343,7 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
     """Return the number of equal substeps for a time step of length h that resolves oscillations of active
     contacts. It is the least power of two, up to a fixed one, for which the user's step ``longest`` [s] times the
     largest frequency is at most 0.1 per substep. Velocities and forces of the attempted step are restored.
-    ``damping`` is numerical damping. ``t`` holds all tables (arrays) of the model and its state.
+    ``damping`` is numerical damping. ``t`` contains all arrays of the model and its state.
 
     A power of two stays the same where the frequency changes little; 1: the steps are short enough.
     """
@@ -385,10 +382,10 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store how much deeper stops (``t.ahead``) and active contact pairs (``t.met_ahead``) would be after a
-    time step at the velocities of its start [m, rad]. Paths are straight; the pairs are the first ``pairs``
-    of the list. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Store how much deeper stops (``t.ahead``) and active contact pairs (``t.met_ahead``) would be after a time
+    step at the velocities of its start [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the
+    list. h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays of the
+    model and its state."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):
@@ -402,8 +399,8 @@ def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -
 @compiled
 def scale_prescribed_motion(t: Tables, share: float) -> None:
     """Multiply the displacements within this time step of all points and directions that are prescribed functions
-    of time by ``share``. The time step is then as if it were shorter. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    of time by the factor ``share``. The time step is then as if it were shorter. ``t`` contains all arrays of the
+    model and its state."""
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING:
             t.change[k] = share * t.change[k]
@@ -432,8 +429,8 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
     """Return the contact stiffness over effective mass [1/s2] of the stop of force element f. It is the sum over
-    its bodies of their sums of squared frequencies, ``t.hardness``. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    its bodies of their sums of squared frequencies, ``t.hardness``. ``t`` contains all arrays of the model and its
+    state."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)
@@ -444,7 +441,7 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
     """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums
     ``t.hardness`` of its bodies. Only the part of the stiffness that oscillates in a time step of length h [s]
-    counts. ``t`` holds all tables (arrays) of the model and its state."""
+    counts. ``t`` contains all arrays of the model and its state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

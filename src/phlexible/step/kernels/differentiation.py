@@ -173,7 +173,7 @@ def differentiate(
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
     """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step: by its inverse if
     ``is_inverse``, transposed if ``is_transposed``. K takes the sum of velocity changes at both ends of a time
-    step of length h to the change of the pose. See docs/theory.md, 9, (9.2). ``t`` holds all tables (arrays) of the
+    step of length h to the change of the pose. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the
     model and its state."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
@@ -248,8 +248,8 @@ def evaluate_residual(
     """Compute the residual of one time step of length h between the stored ``states`` number ``first`` and
     ``second``, and store it in ``t.residual``, shape (unknowns,). The state becomes that of ``first``. ``moving``
     are the prescribed vectors at all stored states; of ``load_values``, three for each load, those of number
-    ``step`` are used. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables of the
-    model."""
+    ``step`` are used. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of
+    the model."""
     copy(states + max(first, second) * t.state_size, t.state, t.state_size)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_size, t.state, t.state_size)
@@ -268,7 +268,7 @@ def advance_history_variables(t: Tables, h: float) -> None:
     """Replace the history variables in the state by their values at the end of the time step of length h [s].
     Strains of Maxwell branches (creep) are integrated. Deflections of friction bristles and of rolling contacts,
     impact speeds of contacts and flows through guides of tendons are copied from the last evaluated residual.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` contains all arrays of the model and its state."""
     for f in range(t.forces):
         advance_branches(t, f, h)
     advance_soft_branches(t, h)
@@ -304,8 +304,8 @@ def energies_at(header: IntegerRow, count: int, rows: Floats, moving: Floats, en
 @compiled
 def measure_angles(t: Tables) -> None:
     """Compute the angles of all force elements at the present pose and store them in ``t.theta0`` [rad]. They
-    contain the full turns that were counted so far. Other coordinates do not change. ``t`` holds all tables
-    (arrays) of the model and its state.
+    contain the full turns that were counted so far. Other coordinates do not change. ``t`` contains all arrays of
+    the model and its state.
 
     Parameters may have changed the pose since.
     """

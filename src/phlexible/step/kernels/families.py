@@ -33,5 +33,5 @@ add_carried_residuals_of_families: Any = ForFamilies("stress_residual", _KERNELS
 @compiled
 def carries_stresses(t: Tables) -> bool:
     """Return whether the model has elements whose stresses Newton's method iterates as independent unknowns
-    (product elements, of shells). ``t`` holds all tables (arrays) of the model and its state."""
+    (product elements, of shells). ``t`` contains all arrays of the model and its state."""
     return t.product_elements > 0

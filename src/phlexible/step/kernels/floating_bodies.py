@@ -80,8 +80,8 @@ def trace(M: Matrix) -> float:
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for each shape function i and axes p,
     q. x = (1, eta) are its coordinates (or their rates), W constant second moments of mass. They are written to
-    the array N from the body's offset on; nothing is written for rigid bodies. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    the array N from the body's offset on; nothing is written for rigid bodies. ``t`` contains all arrays of the
+    model and its state."""
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -99,8 +99,8 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
     """Add the sum over p and q of C_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. C is
-    a 3 x 3 matrix; N are the mass moments of the body, which has m shape functions. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    a 3 x 3 matrix; N are the mass moments of the body, which has m shape functions. ``t`` contains all arrays of
+    the model and its state."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:
@@ -114,7 +114,7 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
     """Add the sum over p and q of [a]_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. [a]
     is the skew-symmetric matrix of the vector a; N are the mass moments of the body, which has m shape functions.
-    Components of a that are zero are skipped. ``t`` holds all tables (arrays) of the model and its state."""
+    Components of a that are zero are skipped. ``t`` contains all arrays of the model and its state."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -132,8 +132,8 @@ def _add_difference(target: Reals, factor: float, plus: Reals, minus: Reals, m: 
 
 @compiled
 def moment_matrix(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the mass moments N of a floating body. The sum is over its
-    m shape functions i with the weights x. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the 3 x 3 matrix sum_i x_i N_pq,i of the mass moments N of a floating body. The sum is over its m
+    shape functions i with the weights x. ``t`` contains all arrays of the model and its state."""
     if t.planes == 2:
         return matrix(product(x, N, m) * unit(0), product(x, N + m, m) * unit(0), vector(0.0, 0.0, 0.0))
     u, v = _three_products(x, N, m), _three_products(x, N + 3 * m, m)
@@ -154,9 +154,9 @@ def _three_products(x: Reals, N: Reals, m: int) -> Vector:
 
 @compiled
 def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
-    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates,
-    elastic rates) in ``t.blocks``, Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body
-    for its elastic coordinates i and j. ``t`` holds all tables (arrays) of the model and its state.
+    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates, elastic
+    rates) in ``t.blocks``, Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its
+    elastic coordinates i and j. ``t`` contains all arrays of the model and its state.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -193,8 +193,8 @@ def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
 
 @compiled
 def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
-    """Store a rotation vector v (such as an angular velocity) in the first ``count`` numbers of ``target``:
-    all three components (3), z alone in the plane (1), or none (0)."""
+    """Store a rotation vector v (such as an angular velocity) in the first ``count`` entries of ``target``. Stored
+    are all three components (``count`` 3), z alone in the plane (1), or none (0)."""
     if count == 1:
         target[0] = v.z
     elif count > 1:
@@ -206,8 +206,9 @@ def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
 
 @compiled
 def read_rotation_vector(source: Reals, count: int) -> Vector:
-    """Return a rotation vector (such as an angular velocity) that is stored in the first ``count`` numbers of
-    ``source``: three components (3), z alone in the plane (1), or none (0)."""
+    """Return a rotation vector (such as an angular velocity) that is stored in the first ``count`` entries of
+    ``source``. These are three components (``count`` 3), z alone in the plane (1), or none (0); other components
+    are zero."""
     if count == 1:
         return vector(0.0, 0.0, source[0])
     if count == 0:
@@ -219,7 +220,7 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
     """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes.
     Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of their
-    rates u. See docs/theory.md, 4, (4.5). ``t`` holds all tables (arrays) of the model and its state."""
+    rates u. See docs/theory.md, 4, (4.5). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -231,19 +232,19 @@ def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals
 
 @compiled
 def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
-    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]. It
-    follows from its m coordinates x = (1, eta) and its mass moments N. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the inertia tensor J = int rho (|r|^2 I - r r^T) of a floating body in body axes [kg m2]. It follows
+    from its m coordinates x = (1, eta) and its mass moments N. ``t`` contains all arrays of the model and its
+    state."""
     spread = moment_matrix(t, x, N, m)
     return trace(spread) * eye() - spread
 
 
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
-    """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta)
-    / 2 [J]. w are the angular velocities and ``angular`` the angular momenta pi_r of all bodies, ``rate`` the
-    elastic rates deta/dt. The elastic momenta pi_eta follow from the mass moments N and their rates D. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta) / 2
+    [J]. w are the angular velocities and ``angular`` the angular momenta pi_r of all bodies, ``rate`` the elastic
+    rates deta/dt. The elastic momenta pi_eta follow from the mass moments N and their rates D. ``t`` contains all
+    arrays of the model and its state."""
     c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
@@ -259,8 +260,8 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
     """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
     velocities. It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``, the inverse of
-    the mean rotation matrix in ``t.inverse_mean``. See docs/theory.md, 4, (4.1, 4.3). ``t`` holds all tables
-    (arrays) of the model and its state."""
+    the mean rotation matrix in ``t.inverse_mean``. See docs/theory.md, 4, (4.1, 4.3). ``t`` contains all arrays of
+    the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -274,7 +275,7 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 def inertia_balance(t: Tables, b: int, h: float) -> None:
     """Write the inertia terms of floating body b over a time step of length h into ``t.residual``, without forces.
     They are the change of the angular momentum, docs/theory.md, 4, (4.7), and of the momenta of the elastic
-    coordinates, (4.8). ``t`` holds all tables (arrays) of the model and its state."""
+    coordinates, (4.8). ``t`` contains all arrays of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
@@ -293,10 +294,9 @@ def inertia_balance(t: Tables, b: int, h: float) -> None:
 
 @compiled
 def centrifugal_matrix(t: Tables, b: int, h: float) -> Matrix:
-    """Return the 3 x 3 matrix of the centrifugal forces on the elastic coordinates of floating body b over a
-    time step of length h. It is h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) with the angular velocities w at both
-    ends, to be contracted with the body's moments. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the 3 x 3 matrix of the centrifugal forces on the elastic coordinates of floating body b over a time
+    step of length h. It is h/4 ([w_n] [w_n+1] + [w_n+1] [w_n]) with the angular velocities w at both ends, to be
+    contracted with the body's moments. ``t`` contains all arrays of the model and its state."""
     first, second = skew_of(t.spin0[b]), skew_of(t.spin1[b])
     return (0.25 * h) * (first @ second + second @ first)
 
@@ -306,7 +306,7 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
     """Add the derivatives of the inertia terms of floating body b to its diagonal block of Newton's matrix in
     ``t.blocks``. They are derivatives of docs/theory.md, 4, (4.7) and (4.8) with respect to angular velocity and
     elastic rates at the end of a time step of length h [s]. With ``moves`` = 1 they are exact; with 0 the change
-    of the elastic coordinates is neglected. ``t`` holds all tables (arrays) of the model and its state."""
+    of the elastic coordinates is neglected. ``t`` contains all arrays of the model and its state."""
     kind, axes, d, across = t.type_of[b], t.axes_of[b], t.dimension, t.corner_stride[b]
     c = t.coordinates_begin[b]
     m, half, own = t.elastic_count[kind] + 1, 0.5 * h, 9 * c
@@ -344,8 +344,9 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
 
 @compiled
 def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
-    """Add the components of a vector v to a column of a dense matrix block whose rows are ``width`` numbers apart.
-    All three are added, or z alone for ``count`` = 1; ``block`` points to the first entry of the column."""
+    """Add the components of a vector v to a column of a dense matrix block whose rows have ``width`` entries.
+    All three are added for ``count`` = 3, z alone for 1, none else; ``block`` points to the first entry of the
+    column."""
     if count == 1:
         block[0] += v.z
     elif count == 3:
@@ -358,7 +359,7 @@ def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
 def accept_pose(t: Tables, b: int) -> None:
     """Copy the elastic coordinates and the rotation matrix of floating body b from the end of the time step to
     ``t.eta`` and ``t.rotation``. The rotation matrix R is replaced by R (3 I - R^T R) / 2, which is orthogonal to
-    second order. See docs/theory.md, 4, (4.14). ``t`` holds all tables (arrays) of the model and its state."""
+    second order. See docs/theory.md, 4, (4.14). ``t`` contains all arrays of the model and its state."""
     n, c = t.elastic_count[t.type_of[b]], t.coordinates_begin[b]
     copy(t.xi1 + (c + 1), t.eta + t.elastic_begin[b], n)
     R = t.rotation1[b]
@@ -379,7 +380,7 @@ def accept_pose(t: Tables, b: int) -> None:
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     """Return scalar strain s of a floating body at the elastic coordinates eta: a linear function plus weighted
     squares of further linear functions L_g . eta. The square of a strain is stored energy. The values L_g . eta
-    are also written to ``slopes``. ``t`` holds all tables (arrays) of the model and its state."""
+    are also written to ``slopes``. ``t`` contains all arrays of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_value + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -401,8 +402,8 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
     """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
     ``out``, at the mean of two states. The strain is a quadratic function. The states are described by
-    ``slopes_a`` and ``slopes_b``, the values of its linear functions that ``strain_value`` writes. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    ``slopes_a`` and ``slopes_b``, the values of its linear functions that ``strain_value`` writes. ``t`` contains
+    all arrays of the model and its state."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -424,7 +425,7 @@ def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Re
 def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
     """Return the strain energy of floating body b at elastic coordinates eta [J]. It is eta . K eta / 2 with the
     stiffness matrix K, plus half the weighted squares of scalar strains, nonlinear functions of eta. The strains
-    are read from ``strain``, not computed. ``t`` holds all tables (arrays) of the model and its state."""
+    are read from ``strain``, not computed. ``t`` contains all arrays of the model and its state."""
     kind = t.type_of[b]
     own = strain + t.frame_strain[b]
     energy = 0.5 * bilinear_form(t, t.stiffness_patch[kind], t.damping_patch[kind], eta, eta)
@@ -437,8 +438,7 @@ def strain_energy(t: Tables, b: int, eta: Reals, strain: Reals) -> float:
 def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slopes: Reals) -> float:
     """Return the sum of the absolute values of all terms whose sum is the strain energy of floating body b [J]. It
     is a scale of round-off, many times the energy where terms cancel. ``strain`` and ``slopes`` are read; they
-    must have been computed for eta, which is not checked. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    must have been computed for eta, which is not checked. ``t`` contains all arrays of the model and its state."""
     kind, own = t.type_of[b], strain + t.frame_strain[b]
     total, at = 0.0, slopes + t.frame_square[b]
     for k in range(t.stiffness_patch[kind], t.damping_patch[kind]):
@@ -466,7 +466,7 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time step of
     length h, in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``, their changes to
     ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 4,
-    (4.8). ``t`` holds all tables (arrays) of the model and its state."""
+    (4.8). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
@@ -496,8 +496,8 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic
-    rates in ``t.blocks``, Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    rates in ``t.blocks``, Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    contains all arrays of the model and its state."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -522,9 +522,9 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of
-    elastic rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with
-    the modulus D of each strain. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of elastic
+    rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with the modulus D
+    of each strain. ``t`` contains all arrays of the model and its state."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)
@@ -545,10 +545,9 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
-    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's
-    matrix. It is ``stress`` times the second derivatives of the strain with respect to the elastic
-    coordinates; ``lines`` are offsets of the rows. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's matrix.
+    It is ``stress`` times the second derivatives of the strain with respect to the elastic coordinates; ``lines``
+    are offsets of the rows. ``t`` contains all arrays of the model and its state."""
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -570,7 +569,7 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
     """Add ``factor`` times a symmetric matrix, which consists of the dense patches ``begin`` .. ``end`` - 1
     (stiffness or damping of a body), to the block of elastic rates in Newton's matrix whose rows begin at
-    ``lines``. ``t`` holds all tables (arrays) of the model and its state."""
+    ``lines``. ``t`` contains all arrays of the model and its state."""
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):
@@ -581,8 +580,8 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix and
-    numerical damping [J]. It follows from the strains of the last evaluated residual. See docs/theory.md, 3, (3.4).
-    ``t`` holds all tables (arrays) of the model and its state."""
+    numerical damping [J]. It follows from the strains of the last evaluated residual. See docs/theory.md, 3,
+    (3.4). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     gamma = t.viscosity[kind] / h + damping
@@ -604,8 +603,8 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
 
 @compiled
 def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
-    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin``
-    .. ``end`` - 1 and is zero elsewhere. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin`` ..
+    ``end`` - 1 and is zero elsewhere. ``t`` contains all arrays of the model and its state."""
     for s in range(begin, end):
         A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
@@ -614,8 +613,7 @@ def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> No
 @compiled
 def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
     """Return the bilinear form x . A y for the matrix A of a body type that consists of the dense patches
-    ``begin`` .. ``end`` - 1 and is zero elsewhere. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    ``begin`` .. ``end`` - 1 and is zero elsewhere. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for s in range(begin, end):
         A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]
@@ -629,9 +627,9 @@ def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
 
 @compiled
 def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors, rate: Reals) -> None:
-    """Copy the parts of the velocities ``nu`` of carrier b to the arrays ``linear``, and for a floating body
-    ``spin`` and ``rate``. They are the linear velocity, the angular velocity in body axes and the elastic rates. A
-    carrier is a floating body or a node. ``t`` holds all tables (arrays) of the model and its state."""
+    """Copy the velocities of carrier b, a floating body or a node, from ``nu`` to separate arrays. The linear
+    velocity goes to ``linear``; for a floating body the angular velocity in body axes goes to ``spin``, the
+    elastic rates go to ``rate``. ``t`` contains all arrays of the model and its state."""
     own, d = nu + t.velocities_begin[b], t.dimension
     linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
     if b < t.frames:
@@ -645,7 +643,7 @@ def begin_frame(t: Tables, b: int, continues: bool) -> None:
     coordinates and velocities. They are mass moments, angular momentum (``t.angular0``), linear elastic force
     (``t.start_force``) and scalar strains (``t.strain0``). Strains are quadratic functions whose squares are
     stored energy; their linear functions go to ``t.slope0``. If the step ``continues`` an accepted one, strains
-    and moments of rates are those of its end. ``t`` holds all tables (arrays) of the model and its state.
+    and moments of rates are those of its end. ``t`` contains all arrays of the model and its state.
 
     The force stays the same while Newton's method changes the end of the step, and so does its round-off, which is
     that of large forces that cancel.
@@ -675,7 +673,7 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the motion of floating body b over a time step of length h from its velocities at both ends. Written
     are elastic coordinates ``t.xi1``, mass moments ``t.moment1``, angular momentum ``t.angular1``, rotation
     ``t.rotation1`` at the end, and the mean of elastic and damping force, ``t.elastic_force``. ``damping`` is
-    numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -691,8 +689,8 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
     """Write the balances of rotation and deformation of floating body b over a time step of length h into
-    ``t.residual``: inertia and elastic forces, without external forces. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    ``t.residual``: inertia and elastic forces, without external forces. ``t`` contains all arrays of the model and
+    its state."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
@@ -708,7 +706,7 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
     """Write six energies of floating body b to ``energy`` [J]. They are kinetic energy of rotation and deformation
     at start and end of the time step, strain energy at start and end, and the loss. The sixth is the sum of
     absolute terms if ``with_parts``, a scale of round-off, else 0. h is the length of the time step [s],
-    ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state.
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state.
 
     ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
     the sum of absolute terms of strain energies [J].
@@ -733,17 +731,17 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
 @compiled
 def frame_branch_size(t: Tables, b: int) -> int:
     """Return the number of strains that are stored for one Maxwell branch (spring and dashpot in series) of
-    floating body b: its elastic coordinates and its scalar strains. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    floating body b: its elastic coordinates and its scalar strains. ``t`` contains all arrays of the model and its
+    state."""
     return t.elastic_count[t.type_of[b]] + t.strains_count[t.type_of[b]]
 
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
     """Return the mean over a time step of strain number k in the Maxwell branches of floating body b, summed over
-    the branches. Weights are the branches' shares of the stiffness. A Maxwell branch is a spring and a dashpot in
-    series. The strain of the body changes by ``change`` in the time step of length h. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    the branches. Weights are the stiffness ratios of the branches. A Maxwell branch is a spring and a dashpot in
+    series. The strain of the body changes by ``change`` in the time step of length h. ``t`` contains all arrays of
+    the model and its state."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i
@@ -758,8 +756,8 @@ def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> flo
 def frame_branch_gain(t: Tables, b: int, h: float) -> float:
     """Return the derivative of the mean strain in the Maxwell branches of floating body b with respect to its
     strain change in a time step. The mean strain is that of ``frame_branch_mean``; a Maxwell branch is a spring
-    and a dashpot in series. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    and a dashpot in series. h is the length of the time step [s]. ``t`` contains all arrays of the model and its
+    state."""
     kind, total = t.type_of[b], 0.0
     for n in range(t.inner_branches_begin[kind], t.inner_branches_end[kind]):
         update_relaxation(t, t.inner_fading[n], h)
@@ -770,8 +768,8 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
     """Return the work that the deformation of floating body b does on its Maxwell branches in a time step of
-    length h [J]. The branches, springs and dashpots in series, store one part of it and dissipate the other. 0 if
-    the body has none. ``t`` holds all tables (arrays) of the model and its state."""
+    length h [J]. The branches, springs and dashpots in series, store some of it and dissipate the rest. 0 if the
+    body has none. ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0
@@ -788,8 +786,8 @@ def frame_branch_work(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_energy(t: Tables, b: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series)
-    of floating body b [J]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series) of
+    floating body b [J]. ``t`` contains all arrays of the model and its state."""
     kind, total = t.type_of[b], 0.0
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):
@@ -803,9 +801,9 @@ def frame_branch_energy(t: Tables, b: int) -> float:
 
 @compiled
 def advance_frame_branches(t: Tables, b: int, h: float) -> float:
-    """Replace the spring strains ``t.inner_strain`` of the Maxwell branches of floating body b by those at
-    the end of the time step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a
-    spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace the spring strains ``t.inner_strain`` of the Maxwell branches of floating body b by those at the end
+    of the time step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a
+    dashpot in series. ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

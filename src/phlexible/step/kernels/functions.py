@@ -29,7 +29,7 @@ def prescribed_component(moving: Vectors, component: int) -> float:
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
     """Return weighted sum number y of the vectors x in world axes, sum_i c_i x_i, with indices and weights from
     the model. Mostly it is the difference of two positions. It is formed from differences to the first vector,
-    since sums would cancel far from the origin. ``t`` holds all tables (arrays) of the model and its state."""
+    since sums would cancel far from the origin. ``t`` contains all arrays of the model and its state."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -42,8 +42,8 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 def change_of_function(t: Tables, m: int) -> float:
     """Return the change in the time step of scalar function m of the pose, at constant coefficients, from changes
     only, so that nothing cancels. Such functions are sums of products of difference vectors, less a prescribed
-    function of time; forces act along them. See docs/theory.md, 8, (8.2). ``t`` holds all tables (arrays) of the
-    model and its state."""
+    function of time; forces act along them. See docs/theory.md, 8, (8.2). ``t`` contains all arrays of the model
+    and its state."""
     total, time = 0.0, t.function_time[m]
     if time >= 0:
         total = prescribed_component(t.moving0, time) - prescribed_component(t.moving1, time)
@@ -58,7 +58,7 @@ def change_of_function(t: Tables, m: int) -> float:
 def apply_function_force(t: Tables, m: int, g: float) -> None:
     """Add the forces g dw/dx of scalar function w, number m, to the forces ``t.pull`` on all points and directions
     x that it contains. g is the generalized force along w; the derivative is the one at the mean pose of the time
-    step. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and its state."""
+    step. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model and its state."""
     for p in range(t.terms_begin[m], t.terms_end[m]):
         a, b, factor = t.term_first[p], t.term_second[p], g * t.term_mean[p]
         if t.chord_moves[a] == 1:
@@ -75,9 +75,9 @@ def _apply_vector_force(t: Tables, y: int, force: Vector) -> None:
 
 @compiled
 def compute_gradients(t: Tables, m: int) -> None:
-    """Compute the derivatives of scalar function m of the pose with respect to the points and directions that
-    it contains. They are stored in ``left`` for the mean pose of the time step, and in ``right`` for its end.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the derivatives of scalar function m of the pose with respect to the points and directions that it
+    contains. They are stored in ``t.left`` for the mean pose of the time step, and in ``t.right`` for its end.
+    ``t`` contains all arrays of the model and its state."""
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
         t.left[k], t.right[k] = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -97,7 +97,7 @@ def compute_gradients(t: Tables, m: int) -> None:
 def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
     """Subtract the geometric stiffness of scalar function m of the pose from Newton's matrix, for a time step of
     length h. It is the generalized force g times the second derivatives, in the blocks of pairs of its points and
-    directions. See docs/theory.md, 8, (8.4). ``t`` holds all tables (arrays) of the model and its state."""
+    directions. See docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
     for q in range(t.pairs_begin[m], t.pairs_end[m]):
         c = 0.5 * h * g * t.term_mean[t.pair_term[q]] * t.pair_weight[q]
         subtract_coupling(t, c, t.blocks + t.pair_upper[q], t.pair_first[q], t.pair_second[q], h)
@@ -108,8 +108,7 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
 def rotational_curvature(t: Tables, k: int) -> float:
     """Return the largest second derivative of a scalar function with respect to rotations of a floating body, over
     its inertia [1/(N s2)]. The body carries point or direction k, at which the function has the first derivative
-    that ``compute_gradients`` has stored; zero for nodes. ``t`` holds all tables (arrays) of the model and its
-    state.
+    that ``compute_gradients`` has stored; zero for nodes. ``t`` contains all arrays of the model and its state.
 
     Half the square of the step times a generalized force along the function times this is the share of the inertia
     by which that force changes Newton's matrix.
@@ -123,9 +122,9 @@ def rotational_curvature(t: Tables, k: int) -> float:
 
 @compiled
 def rate_of_function(t: Tables, m: int) -> float:
-    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the
-    velocities of the state. It follows from the derivatives that ``compute_gradients`` has stored. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the velocities
+    of the state. It follows from the derivatives that ``compute_gradients`` has stored. ``t`` contains all arrays
+    of the model and its state."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]

@@ -45,9 +45,9 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Floats, relaxation: float) -> bool:
     """Write the velocities of the state, projected so that they satisfy all joints and drives, to ``out``, shape
     (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time derivatives of all
-    constraints, ``relaxation`` a share added to the diagonal of redundant ones; ``header`` locates the model's
-    arrays. Return False where constraints are redundant at this pose in any lane (one of several mechanisms
-    computed at the same time). See docs/theory.md, 4, (4.15).
+    constraints, ``relaxation`` a small number added relatively to the diagonal of redundant ones; ``header``
+    locates the model's arrays. Return False where constraints are redundant at this pose in any lane (one of
+    several mechanisms computed at the same time). See docs/theory.md, 4, (4.15).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.
@@ -96,8 +96,8 @@ def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Flo
 def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
     """Write minus the rates of all active constraints at the present velocities, over h, into the right side
     ``t.trial_update``. ``drifts`` are the partial time derivatives of the constraints. If ``is_first``, also add
-    the constraint gradients to the blocks of Newton's matrix. h is the length of the time step [s]. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    the constraint gradients to the blocks of Newton's matrix. h is the length of the time step [s]. ``t`` contains
+    all arrays of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]

@@ -72,7 +72,7 @@ def user_function_value(address: int, x: float) -> float:
 def stored_energy(t: Tables, f: int, theta: Number) -> float:
     """Return the energy that force element f stores at its coordinate theta [J]: elastic energy, that of its
     Maxwell branches (springs in series with dashpots) and of its friction bristle (friction spring). ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     if t.coordinate_of[t.constraints + f] == PIECES:
         return capstan_energy(t, t.constraints + f)
     return elastic_energy(t, f, theta) + branch_energy(t, f) + bristle_energy(t, f)
@@ -80,9 +80,9 @@ def stored_energy(t: Tables, f: int, theta: Number) -> float:
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at
-    its coordinate theta [J]; NaN outside of the domain of its law. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at its
+    coordinate theta [J]; NaN outside of the domain of its law. ``t`` contains all arrays of the model and its
+    state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
@@ -113,10 +113,9 @@ def elastic_energy(t: Tables, f: int, theta: float) -> float:
 
 @compiled
 def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a
-    time step from theta to theta + change. Second is its derivative with respect to theta at the end. The first
-    value times ``change`` is exactly the change of energy. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the discrete derivative delta(U) / delta(theta) of the elastic energy of force element f over a time
+    step from theta to theta + change. Second is its derivative with respect to theta at the end. The first value
+    times ``change`` is exactly the change of energy. ``t`` contains all arrays of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC or kind == SERVO:
         value, slope = k * (theta + 0.5 * change - t.force_rest[f]), 0.5 * k
@@ -141,7 +140,7 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
     derivative with respect to the last C. C is the squared stretch, from ``theta`` to theta + change; for strings
-    that also resist compression. ``t`` holds all tables (arrays) of the model and its state."""
+    that also resist compression. ``t`` contains all arrays of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -247,8 +246,8 @@ def nearest_angle(measured: float, counted: float) -> float:
 @compiled
 def relation_value(t: Tables, row: int) -> float:
     """Return the sum of c_i theta_i at the end of the time step of the relation between coordinates theta_i in
-    constraint row ``row``. Gears are such relations. The sum is 0 for a row that is no relation. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    constraint row ``row``. Gears are such relations. The sum is 0 for a row that is no relation. ``t`` contains
+    all arrays of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -259,8 +258,8 @@ def relation_value(t: Tables, row: int) -> float:
 def relation_size(t: Tables, row: int) -> float:
     """Return an upper bound of the sum of |c_i theta_i| of the relation between coordinates theta_i that is
     constraint row ``row``. Gears are such relations. |theta_i| at the end of the time step is bounded by |theta_i
-    at the start| + |its change|. The result is a scale of round-off. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    at the start| + |its change|. The result is a scale of round-off. ``t`` contains all arrays of the model and
+    its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))
@@ -271,8 +270,8 @@ def relation_size(t: Tables, row: int) -> float:
 def add_relation_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
     """Add the multiplier's column and row for force element f, one coordinate of a relation such as gears, to
     Newton's matrix. They follow from the gradients of its ``count`` functions from number ``begin`` on,
-    ``entries`` entries each. Nothing happens if f is in no relation. h is the length of the time step [s].
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``entries`` entries each. Nothing happens if f is in no relation. h is the length of the time step [s]. ``t``
+    contains all arrays of the model and its state."""
     if t.force_row[f] < 0:
         return
     pulls = is_active(t, t.force_row[f])
@@ -303,9 +302,9 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
-    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions,
-    in ``t.theta0``. It is the position, distance or angle that a force acts along; angles keep the full turns
-    that were counted. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions, in
+    ``t.theta0``. It is the position, distance or angle that a force acts along; angles keep the full turns that
+    were counted. ``t`` contains all arrays of the model and its state."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -327,7 +326,7 @@ def start_coordinate(t: Tables, i: int) -> None:
 def acting_functions(t: Tables, i: int) -> tuple[int, int]:
     """Return the index of the first scalar function on which interaction i, a force law, depends in this time
     step, and their number. They are all its functions, or for a joint that slides along a line those of the pieces
-    near it. ``t`` holds all tables (arrays) of the model and its state."""
+    near it. ``t`` contains all arrays of the model and its state."""
     if t.coordinate_of[i] >= SLID:
         return acting_of_slide(t, i)
     return t.functions_begin[i], t.functions_count[i]
@@ -335,10 +334,10 @@ def acting_functions(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate theta of interaction i in a time step of length h, and the forces
-    on its scalar functions w. They are written to ``t.theta_change`` and ``t.generalized``, the derivatives
-    of the forces with respect to w at the end to ``t.tangent``. ``damping`` is numerical damping, a multiple
-    of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the change of the coordinate theta of interaction i in a time step of length h, and the forces on
+    its scalar functions w. They are written to ``t.theta_change`` and ``t.generalized``, the derivatives of the
+    forces with respect to w at the end to ``t.tangent``. ``damping`` is numerical damping, a multiple of the
+    stiffness. ``t`` contains all arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == PIECES:
         t.theta_change[f], t.force_slope[f] = 0.0, 0.0
@@ -369,7 +368,7 @@ def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
     scalar functions. The coordinate is a distance, slip or position along a line; weights come from
     ``coordinate_weights`` or ``slide_weights``. Results are in ``t.theta_change`` and ``t.generalized``,
     derivatives of the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical
-    damping. ``t`` holds all tables of the model."""
+    damping. ``t`` contains all arrays of the model."""
     f, (first, count) = i - t.constraints, acting_functions(t, i)
     if t.coordinate_of[i] >= SLID:
         slide_weights(t, i)
@@ -392,8 +391,8 @@ def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
     """Compute the change of the angle theta = atan2(s, c) of force element f over a time step, in
     ``t.theta_change``. The discrete-gradient forces on c and s, functions ``first`` and ``first`` + 1, go to
-    ``t.generalized``, their derivatives to ``t.tangent``. h is the step length [s], ``damping`` numerical
-    damping. ``t`` holds all tables (arrays) of the model and its state.
+    ``t.generalized``, their derivatives to ``t.tangent``. h is the step length [s], ``damping`` numerical damping.
+    ``t`` contains all arrays of the model and its state.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """
@@ -433,7 +432,7 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
     """Return the mean force of force element f along its coordinate theta over a time step of length h. The second
     result is its derivative with respect to theta at the end. The force has elastic, viscous, friction, contact
     and prescribed parts, and is also stored in ``t.scalar_force``. Numerical damping ``damping`` acts on strings.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` contains all arrays of the model and its state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)
@@ -461,10 +460,9 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
     """Compute the mean forces of ``count`` consecutive force elements, from number ``first`` on, along their
-    coordinates, and the derivatives of these forces. They are stored in ``t.scalar_force`` and
-    ``t.force_slope``. The coordinates (``t.theta0``, ``t.theta_change``) must be set before, as those of rods
-    are. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    coordinates, and the derivatives of these forces. They are stored in ``t.scalar_force`` and ``t.force_slope``.
+    The coordinates (``t.theta0``, ``t.theta_change``) must be set before, as those of rods are. h is the length of
+    the time step [s], ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 
@@ -473,8 +471,8 @@ def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) 
 def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
     """Return the damping coefficient of force element f divided by the time step length h, (d + gamma h d') / h.
     Times the change of the coordinate it is a force. gamma is numerical damping, which acts on strings only (d' =
-    EA / 4). It is 0 for contacts and strings without compression, whose damping is computed elsewhere. ``t`` holds
-    all tables (arrays) of the model and its state.
+    EA / 4). It is 0 for contacts and strings without compression, whose damping is computed elsewhere. ``t``
+    contains all arrays of the model and its state.
 
     Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
     """
@@ -485,10 +483,9 @@ def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
-    """Return the energy that force element f dissipates in a time step of length h [J], 0 for a servo; the
-    strains of its Maxwell branches (springs in series with dashpots) are advanced to the end of the time
-    step. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Return the energy that force element f dissipates in a time step of length h [J], 0 for a servo; the strains
+    of its Maxwell branches (springs in series with dashpots) are advanced to the end of the time step. ``damping``
+    is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     if t.energy_of[f] == SERVO:
         return 0.0
     lost = damping_coefficient(t, f, h, damping) * t.theta_change[f] * t.theta_change[f] + t.loss[f]
@@ -497,8 +494,8 @@ def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
 
 @compiled
 def work_supplied_by(t: Tables, f: int) -> float:
-    """Return the work that the prescribed force of force element f does in the time step [J]; for a servo the
-    work of its whole force. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the work that the prescribed force of force element f does in the time step [J]; for a servo the work
+    of its whole force. ``t`` contains all arrays of the model and its state."""
     if t.energy_of[f] == SERVO:
         return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0

@@ -30,9 +30,9 @@ FEW = 3  # functions of a law, whose gradients are not looked through for zeros
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Compute the scalar functions of the pose that all force elements act along at the start of the time
-    step, in ``t.function0``. The coordinates of the elements (positions, distances, angles) follow from them,
-    in ``t.theta0``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the scalar functions of the pose that all force elements act along at the start of the time step, in
+    ``t.function0``. The coordinates of the elements (positions, distances, angles) follow from them, in
+    ``t.theta0``. ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total, time = -t.function_constant[m], t.function_time[m]
@@ -49,8 +49,8 @@ def begin_laws(t: Tables) -> None:
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
     """Add the mean forces of all force elements over a time step of length h to the forces ``t.pull`` on their
     points and directions. Coordinates and forces of the elements are computed and stored as well. ``damping`` is
-    numerical damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of
-    the model and its state."""
+    numerical damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the
+    model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count = acting_functions(t, i)
         if count == 0:
@@ -66,7 +66,7 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 def add_law_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of the forces of all force elements over a time step of length h to Newton's matrix,
     ``t.blocks``: stiffness along their coordinates, geometric stiffness, and columns of multipliers. See
-    docs/theory.md, 8, (8.4). ``t`` holds all tables (arrays) of the model and its state."""
+    docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints, t.interactions):
         f, (begin, count) = i - t.constraints, acting_functions(t, i)
         if count == 0:
@@ -89,9 +89,9 @@ def add_law_tangents(t: Tables, h: float) -> None:
 
 @exported
 def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the
-    velocities of the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length
-    of the time step at rest whose matrix is used. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the velocities
+    of the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length of the time step
+    at rest whose matrix is used. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -114,7 +114,7 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the part of a scalar function's gradient that comes from one of its points or directions to the rows
+    """Add the contribution of one of its points or directions to the gradient of a scalar function, in the rows
     ``left`` and ``right``. The gradient is with respect to body velocities, at the mean pose for ``left`` and at
     the end pose for ``right``. The function is one of force element f, the vector entry e of its list. Entries of
     rows are sorted by bodies, then auxiliary vectors."""
@@ -134,8 +134,8 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
     """Compute the generalized forces on the bodies of a unit force along the coordinate of force element f, in the
-    first row of ``t.left_gradient``. Levers and weights are those of the last attempted time step. ``t`` holds all
-    tables (arrays) of the model and its state.
+    first row of ``t.left_gradient``. Levers and weights are those of the last attempted time step. ``t`` contains
+    all arrays of the model and its state.
 
     It uses the levers of the step that was tried last.
     """
@@ -155,10 +155,9 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
 @compiled
 def _add_law_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
-    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's matrix
-    in ``t.blocks``. It is h left (dg/dw) right with the gradients of its ``count`` functions from number
-    ``begin`` on at the mean and at the end, ``entries`` entries each. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's matrix in
+    ``t.blocks``. It is h left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on
+    at the mean and at the end, ``entries`` entries each. ``t`` contains all arrays of the model and its state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for r in range(count):

@@ -33,10 +33,10 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 
 @exported
 def accept_step(t: Tables, h: float, damping: float) -> None:
-    """Write the end of the time step into the state: pose, velocities, multipliers, history variables, the
-    work of every source (loads, drives) and the dissipated energy. h is the length of the time step [s],
-    ``damping`` numerical damping. History variables are strains of Maxwell branches, deflections of friction
-    springs and impact speeds. ``t`` holds all tables (arrays) of the model and its state."""
+    """Write the end of the time step into the state: pose, velocities, multipliers, history variables, the work of
+    every source (loads, drives) and the dissipated energy. h is the length of the time step [s], ``damping``
+    numerical damping. History variables are strains of Maxwell branches, deflections of friction springs and
+    impact speeds. ``t`` contains all arrays of the model and its state."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
         t.dissipated[0] += advance_frame_branches(t, b, h)
@@ -63,8 +63,8 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
 @compiled
 def source_work(t: Tables, q: int) -> float:
     """Return the work in the time step of source number q [J]. Sources are first all loads, then all interactions,
-    of which the work of prescribed motion and prescribed force counts. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    of which the work of prescribed motion and prescribed force counts. ``t`` contains all arrays of the model and
+    its state."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads
@@ -74,9 +74,9 @@ def source_work(t: Tables, q: int) -> float:
 
 @compiled
 def translational_energy(t: Tables, linear: Vectors) -> float:
-    """Return the kinetic energy sum m V_a . V_b / 2 of the linear velocities V of all floating bodies and
-    nodes [J]. The sum is over pairs with a common mass: a body with itself, a node also with its neighbours.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the kinetic energy sum m V_a . V_b / 2 of the linear velocities V of all floating bodies and nodes
+    [J]. The sum is over pairs with a common mass: a body with itself, a node also with its neighbours. ``t``
+    contains all arrays of the model and its state."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += 0.5 * t.mass[p] * dot(linear[t.mass_first[p]], linear[t.mass_second[p]])
@@ -85,11 +85,11 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Return whether the energy balance of a time step of length h [s] is closed up to a tolerance. Energies change
-    by the work of loads and drives minus what is dissipated. ``damping`` is numerical damping, ``share`` a factor
-    of the allowed error besides round-off; velocities below ``still`` [m/s] are round-off, and ``is_relaxed``
-    allows for joints that close less well. The error and the allowed error are stored in ``t.ledger`` [J]; ``t``
-    holds all tables."""
+    """Return whether the energy balance of a time step of length h [s] is closed up to a tolerance. Energies
+    change by the work of loads and drives minus what is dissipated. ``damping`` is numerical damping, ``share`` a
+    factor of the allowed error besides round-off; velocities below ``still`` [m/s] are round-off, and
+    ``is_relaxed`` allows for joints that close less well. The error and the allowed error are stored in
+    ``t.ledger`` [J]; ``t`` contains all arrays of the model."""
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
     translation = size
@@ -134,7 +134,7 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
     """Add up the energies and losses of all floating bodies in the time step, and store the sums in
     ``t.frame_energy``, shape (6,) [J]. They are kinetic and strain energy at start and end, the loss, and if
     ``with_parts`` a scale of round-off. h is the length of the time step [s], ``damping`` numerical damping. ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     fill(t.frame_energy, FRAME_ENERGIES, 0.0)
     energies_of_teams(t, h, damping, with_parts)
     for b in range(t.frames):
@@ -145,9 +145,9 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 
 @compiled
 def round_off_scale(t: Tables, h: float, damping: float) -> float:
-    """Return the sum of the absolute values of all terms whose differences are the energies of the time step
-    [J]; times the precision of floats it is the round-off of the energy balance. h is the length of the time
-    step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state.
+    """Return the sum of the absolute values of all terms whose differences are the energies of the time step [J];
+    times the precision of floats it is the round-off of the energy balance. h is the length of the time step [s],
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state.
 
     Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
     centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.
@@ -161,8 +161,8 @@ def round_off_scale(t: Tables, h: float, damping: float) -> float:
 
 @compiled
 def total_mass(t: Tables) -> float:
-    """Return the total mass of all carriers (floating bodies and nodes) [kg]. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return the total mass of all carriers (floating bodies and nodes) [kg]. ``t`` contains all arrays of the
+    model and its state."""
     total = 0.0
     for p in range(t.mass_pairs):
         total += t.mass[p]
@@ -177,9 +177,9 @@ def vector_length(v: Vector) -> float:
 
 @compiled
 def sum_of_position_terms(t: Tables, k: int) -> float:
-    """Return the sum of the lengths of the terms of point or direction k at the start of the time step:
-    centre of mass, point in the body, elastic displacements [m]; a scale of its round-off. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the sum of the lengths of the terms of point or direction k at the start of the time step: centre of
+    mass, point in the body, elastic displacements [m]; a scale of its round-off. ``t`` contains all arrays of the
+    model and its state."""
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
         return vector_length(t.world0[k])
@@ -194,7 +194,7 @@ def sum_of_position_terms(t: Tables, k: int) -> float:
 def compute_energies(t: Tables) -> None:
     """Store the kinetic, strain, gravity and spring energy of the mechanism at the start of the time step in
     ``t.energy``, shape (4,) [J]. Springs include contacts; strain energy includes soft bodies, shells and Maxwell
-    branches of bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    branches of bodies. ``t`` contains all arrays of the model and its state."""
     sum_frame_energies(t, 1.0, 0.0, False)
     kinetic = translational_energy(t, t.linear0) + t.frame_energy[KINETIC]
     strain, gravity, spring = t.frame_energy[STRAIN], 0.0, 0.0

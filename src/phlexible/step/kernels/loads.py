@@ -32,8 +32,8 @@ from phlexible.step.tables.declarations import FOLLOWER_FORCE, FOLLOWER_TORQUE, 
 @exported
 def apply_loads(t: Tables) -> None:
     """Add the forces of all loads except pressures to the forces ``t.pull`` on points and directions of bodies, in
-    world axes. A moment is applied as forces on the three axes of the body's frame where it acts. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    world axes. A moment is applied as forces on the three axes of the body's frame where it acts. ``t`` contains
+    all arrays of the model and its state."""
     for q in range(t.loads):
         kind, triad = t.load_kind[q], t.load_triad[q]
         if kind == FORCE or kind == FOLLOWER_FORCE:
@@ -47,8 +47,8 @@ def apply_loads(t: Tables) -> None:
 @compiled
 def world_load(t: Tables, q: int) -> Vector:
     """Return the force or moment of load q in world axes [N or N m]. Follower loads are rotated with the mean
-    axes, over the time step, of the body's frame on which they act. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    axes, over the time step, of the body's frame on which they act. ``t`` contains all arrays of the model and its
+    state."""
     value, kind, k = t.load_value[q], t.load_kind[q], t.load_triad[q]
     if kind == FOLLOWER_FORCE or kind == FOLLOWER_TORQUE:
         return value @ mean_directions(t, k, k + 1, k + 2)
@@ -59,7 +59,7 @@ def world_load(t: Tables, q: int) -> Vector:
 def load_work(t: Tables, q: int) -> float:
     """Return the work of load q in the time step [J]. It is force times displacement of its point, or pressure
     times swept volume. For a moment it is the sum of f_i . delta(d_i), where f_i are its forces on three
-    directions d_i of the body. ``t`` holds all tables (arrays) of the model and its state."""
+    directions d_i of the body. ``t`` contains all arrays of the model and its state."""
     kind, triad = t.load_kind[q], t.load_triad[q]
     if kind == FORCE or kind == FOLLOWER_FORCE:
         return dot(world_load(t, q), t.change[t.load_point[q]])
@@ -75,7 +75,7 @@ def load_work(t: Tables, q: int) -> float:
 def add_load_tangents(t: Tables, h: float) -> None:
     """Subtract h times the derivatives of follower forces and of all moments from the blocks of the loaded bodies
     in Newton's matrix. These loads rotate with the bodies; forces in world axes and pressures are skipped. h is
-    the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its state.
+    the length of the time step [s]. ``t`` contains all arrays of the model and its state.
 
     The change at constant world force is in ``add_force_tangents``.
     """
@@ -102,8 +102,8 @@ def add_load_tangents(t: Tables, h: float) -> None:
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
     """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
     in Newton's matrix. The moment acts as forces on three directions of the body, which follow from
-    docs/theory.md, 4, (4.16). h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    docs/theory.md, 4, (4.16). h is the length of the time step [s]. ``t`` contains all arrays of the model and its
+    state."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     D, follows = mean_directions(t, k, k + 1, k + 2), t.load_kind[q] == FOLLOWER_TORQUE
     turn = solve_moment(D, world_load(t, q))
@@ -123,9 +123,8 @@ def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
 
 @compiled
 def motion_column(t: Tables, k: int, j: int) -> Vector:
-    """Return the derivative dx/dnu_j of point or direction k at the end of the time step with respect to
-    velocity j of its body; zero if this velocity does not move it. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the derivative dx/dnu_j of point or direction k at the end of the time step with respect to velocity
+    j of its body; zero if this velocity does not move it. ``t`` contains all arrays of the model and its state."""
     rigid, motion = t.rigid_of[t.vector_carrier[k]], t.motion + t.lever_vectors_begin[k]
     if j < rigid:
         return motion[j]

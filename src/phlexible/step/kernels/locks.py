@@ -6,8 +6,8 @@ from phlexible.step.compilation.notation import Tables, Truth
 
 @compiled
 def is_active(t: Tables, row: int) -> Truth:
-    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may
-    lock and release rows during a run. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may lock
+    and release rows during a run. ``t`` contains all arrays of the model and its state."""
     switch = t.row_switch[row]
     if switch < 0:
         return True
@@ -16,8 +16,8 @@ def is_active(t: Tables, row: int) -> Truth:
 
 @compiled
 def locked_value(t: Tables, row: int) -> float:
-    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint),
-    as value of its function. It is 0 for rows that no event changes. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Return the value at which an event has locked constraint row ``row`` (one scalar equation of a joint), as
+    value of its function. It is 0 for rows that no event changes. ``t`` contains all arrays of the model and its
+    state."""
     switch = t.row_switch[row]
     return t.locked_at[switch] if switch >= 0 else 0.0

@@ -82,10 +82,10 @@ def advance(
     stored: Floats,
 ) -> tuple[int, int]:
     """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths
-    ``sizes`` [s]. Return the number taken and the status of the last one (converged, or why it was not taken).
-    ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` locates the model's arrays.
-    ``reactions`` receives the multipliers and forces of the first time step, ``stored`` the stored instants, a row
-    each.
+    ``sizes`` [s]. Return the number of completed steps and the status of the last one (converged, or why it
+    failed). ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` locates the model's
+    arrays. ``reactions`` receives the multipliers and forces of the first time step, ``stored`` the states at the
+    stored instants.
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -187,7 +187,7 @@ def advance(
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
     """Store the joint multipliers and element forces of a time step. They are copied to ``first`` if ``step`` is
     0, the first time step of a call. Their mean with the time step before is written to row ``stored_row`` of the
-    stored states ``rows`` (-1: to none). ``t`` holds all tables (arrays) of the model and its state."""
+    stored states ``rows`` (-1: to none). ``t`` contains all arrays of the model and its state."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -279,10 +279,10 @@ def take_step(
 
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float, least_speed: float) -> Truth:
-    """Return whether contacts in the time step of length h just attempted require substeps, and store their
-    number in ``t.parts`` (1: none). ``longest`` is the length of the whole time step [s], ``damping``
-    numerical damping, a multiple of the stiffness; velocities below ``least_speed`` [m/s] count as rest.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contacts in the time step of length h just attempted require substeps, and store their number
+    in ``t.parts`` (1: none). ``longest`` is the length of the full time step [s], ``damping`` numerical damping, a
+    multiple of the stiffness; velocities below ``least_speed`` [m/s] count as rest. ``t`` contains all arrays of
+    the model and its state."""
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t, abs(h) * least_speed)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
@@ -291,11 +291,11 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
-    """Remove from the multipliers ``t.multiplier1`` of redundant joints the null-space component, that is,
-    joint forces that cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at
-    the same time), not where the energy balance would no longer close. h is the length of the time step [s],
-    ``damping`` numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` holds all tables
-    (arrays) of the model and its state.
+    """Remove from the multipliers ``t.multiplier1`` of redundant joints the null-space component, that is, joint
+    forces that cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at the same
+    time), not where the energy balance would no longer close. h is the length of the time step [s], ``damping``
+    numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` contains all arrays of the model and
+    its state.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.
@@ -314,10 +314,10 @@ def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
     """Return the status of a time step of length h [s] after Newton's method has stopped. Only the ``selected``
-    lanes (mechanisms that advance at the same time) are checked, others keep ``status``. It has not converged if an
-    angle turned by a right angle or more, and is unbalanced if the energy balance is far from closed; velocities
-    below ``still`` [m/s] and the error of relaxed factors (``is_relaxed``) are allowed for. ``damping`` is
-    numerical damping; ``t`` holds all tables.
+    lanes (mechanisms that advance at the same time) are checked, others keep ``status``. It has not converged if
+    an angle turned by a right angle or more, and is unbalanced if the energy balance is far from closed;
+    velocities below ``still`` [m/s] and the error of relaxed factors (``is_relaxed``) are allowed for. ``damping``
+    is numerical damping; ``t`` contains all arrays of the model.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -372,7 +372,7 @@ def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, s
     extrapolation from the last two. Only the ``selected`` lanes (mechanisms that advance at the same time) change.
     The extrapolation error that is predicted from those of the last time steps is added, but not for redundant
     constraints (``is_redundant``). ``part`` is the index of the substep of a composed time step, else -1; ``t``
-    holds all tables.
+    contains all arrays of the model.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -408,9 +408,8 @@ def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, s
 
 @compiled
 def step_length_ratio(t: Tables, h: float) -> float:
-    """Return h divided by the length of the last time step, the factor of the last change of velocity in a
-    linear extrapolation; 0 if there was no time step before. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return h divided by the length of the last time step, the factor of the last change of velocity in a linear
+    extrapolation; 0 if there was no time step before. ``t`` contains all arrays of the model and its state."""
     return where(t.known_velocities[0] > 0.0, h / t.step_taken[0], 0.0)
 
 
@@ -418,8 +417,8 @@ def step_length_ratio(t: Tables, h: float) -> float:
 def solve_recurrence(t: Tables, products: Reals) -> None:
     """Compute the six coefficients of a linear recurrence by which each extrapolation error follows from the six
     before it. They are a least-squares fit, solved by elimination from ``products``, the scalar products of past
-    errors, and are stored in the last column of ``t.recurrence``. ``t`` holds all tables (arrays) of the model and
-    its state.
+    errors, and are stored in the last column of ``t.recurrence``. ``t`` contains all arrays of the model and its
+    state.
 
     An error that is a combination of later ones has the coefficient 0.
     """
@@ -447,10 +446,10 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
-    """Return the estimated discretization error of the displacement in a time step of length h, the largest of all
-    bodies [m]. It is h / 12 times the weighted norm of the second differences of the velocities; 0 if no time step
-    of this size came before. See docs/theory.md, 4, (4.22). ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the estimated discretization error of the displacement in a time step of length h, the largest of
+    all bodies [m]. It is h / 12 times the weighted norm of the second differences of the velocities; 0 if no
+    time step of this size came before. See docs/theory.md, 4, (4.22). ``t`` contains all arrays of the model
+    and its state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0
@@ -472,8 +471,8 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
     """Store the velocities of this time step, and the error that their linear extrapolation had, for the first
     guess of the next one. Errors are in ``t.line_miss``, their scalar products with earlier ones in
     ``t.miss_product``. h is the length of the time step [s], ``part`` the index of the substep of a composed one
-    (else -1), ``iterations`` how many Newton's method took; for ``is_redundant`` constraints only velocities are
-    stored. ``t`` holds all tables.
+    (else -1), ``iterations`` the number of Newton iterations; for ``is_redundant`` constraints only velocities are
+    stored.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
@@ -526,24 +525,24 @@ def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, i
 def store_velocity(t: Tables, known: float) -> None:
     """Copy the velocities at the start of the time step to ``t.previous_velocity``, from where the next time step
     extrapolates. ``known``, the number of equal time steps that precede the next one, is written to
-    ``t.known_velocities``. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.known_velocities``. ``t`` contains all arrays of the model and its state."""
     copy(t.velocity, t.previous_velocity, t.velocities)
     t.known_velocities[0] = known
 
 
 @compiled
 def set_vectors(target: Vectors, source: Reals, count: int) -> None:
-    """Copy the values of ``count`` prescribed vectors, three consecutive numbers each, from ``source`` into the
-    vectors ``target``."""
+    """Copy the values of ``count`` prescribed vectors from ``source``, an array with the three components of each
+    in turn, into the vectors ``target``."""
     for k in range(count):
         target[k] = vector(source[3 * k], source[3 * k + 1], source[3 * k + 2])
 
 
 @compiled
 def store_state(t: Tables, stored: Reals) -> None:
-    """Compute the energies of the present state and copy all state tables into the row ``stored``, shape
-    (state numbers,); the maximum of the time step error starts anew. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Compute the energies of the present state and copy all state tables to the array ``stored``, shape (state
+    size,). The largest time step error since the last stored state, ``t.step_error``, is then set to zero. ``t``
+    contains all arrays of the model and its state."""
     begin_ports(t)
     compute_energies(t)
     copy(t.state, stored, t.state_size)

@@ -26,8 +26,8 @@ from phlexible.step.compilation.notation import (
 def set_element_vectors(t: Tables, e: int) -> None:
     """Write the nodal vectors of product element e at the mean of the time step to ``t.product_mean``, their
     changes in it to ``t.product_change``. Positions are relative to the element's first node. A product element is
-    a shell element whose strains are scalar products of nodal vectors. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    a shell element whose strains are scalar products of nodal vectors. ``t`` contains all arrays of the model and
+    its state."""
     nodes, places = t.product_node + t.product_nodes_begin[e], t.product_positions[t.product_group[e]]
     for i in range(t.product_nodes_count[e]):
         start, change = t.position[nodes[i]], t.shift[nodes[i]]
@@ -40,7 +40,7 @@ def set_element_vectors(t: Tables, e: int) -> None:
 def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
     """Compute y = H x with the stiffness H of product element e (a shell element whose strains are scalar products
     of nodal vectors). H consists of a few symmetric diagonal blocks; x and y have one entry for each scalar
-    product. y is overwritten. ``t`` holds all tables (arrays) of the model and its state."""
+    product. y is overwritten. ``t`` contains all arrays of the model and its state."""
     g, H, row = t.product_group[e], t.product_stiffness + t.product_entries_begin[e], 0
     fill(y, t.product_pairs_count[g], 0.0)
     for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
@@ -53,8 +53,8 @@ def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
 def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
     """Return the ratio of damping stress to the increment of elastic stress of product element e in a time step.
     It is viscosity tau over the length h of the step [s], plus numerical ``damping``. A product element is a shell
-    element whose strains are scalar products of nodal vectors. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    element whose strains are scalar products of nodal vectors. ``t`` contains all arrays of the model and its
+    state."""
     return t.product_viscosity[t.product_group[e]] / h + damping
 
 
@@ -103,8 +103,7 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
 def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors: Vectors) -> None:
     """Add ``factor`` times the nodal forces of the stresses in product element e to the balances of its nodes in
     ``t.residual``. ``stress`` has one entry for each scalar product of nodal vectors that is a strain, ``vectors``
-    one vector for each node, along which the forces act. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    one vector for each node, along which the forces act. ``t`` contains all arrays of the model and its state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     for i in range(t.product_nodes_count[e]):
@@ -126,7 +125,7 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
     """Add the derivatives of the forces of all product elements over a time step of length h [s] to Newton's
     matrix ``t.blocks``. The stresses are read from ``t.product_stress``. ``damping`` is numerical damping, a
     multiple of the stiffness. Product elements are shell elements whose strains are scalar products of nodal
-    vectors. See docs/theory.md, 5, (5.29). ``t`` holds all tables (arrays) of the model and its state."""
+    vectors. See docs/theory.md, 5, (5.29). ``t`` contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
@@ -187,7 +186,7 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_f
 def set_start_stress(t: Tables, e: int) -> None:
     """Write the strains p - p0 of product element e at the state to ``t.product_strain`` and its stresses H (p -
     p0) to ``t.product_step``. p are scalar products of nodal vectors, p0 those without stress, and H is the
-    stiffness of this shell element. ``t`` holds all tables (arrays) of the model and its state."""
+    stiffness of this shell element. ``t`` contains all arrays of the model and its state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     for p in range(t.product_pairs_count[g]):
         a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
@@ -203,8 +202,8 @@ def set_start_stress(t: Tables, e: int) -> None:
 @exported
 def add_product_energy(t: Tables) -> None:
     """Add the energy that all product elements store at the state to the strain energy ``t.energy[1]`` [J].
-    Product elements are shell elements whose strains are scalar products of nodal vectors. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    Product elements are shell elements whose strains are scalar products of nodal vectors. ``t`` contains all
+    arrays of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -223,8 +222,7 @@ def add_product_energy(t: Tables) -> None:
 def start_carried_stresses(t: Tables) -> None:
     """Set the independent stress unknowns of Newton's method, ``t.product_carried``, to the stresses of all
     product elements at the start of the time step. The stresses are H (p - p0) with the stiffness H of a shell
-    element and scalar products p of its nodal vectors. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    element and scalar products p of its nodal vectors. ``t`` contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -234,17 +232,17 @@ def start_carried_stresses(t: Tables) -> None:
 @exported
 def keep_stresses(t: Tables) -> None:
     """Copy the stresses of all product elements (shell elements) from ``t.product_stress`` to ``t.product_here``.
-    An update of Newton's method reads from there the stresses at which it starts. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    An update of Newton's method reads from there the stresses at which it starts. ``t`` contains all arrays of the
+    model and its state."""
     copy(t.product_stress, t.product_here, t.product_rests)
 
 
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
-    """Compute the stresses of product element e, iterated as independent unknowns, after a ``share`` of the update
-    of Newton's method, and write them to ``t.product_strain``. The motion of its nodal vectors since the matrix
-    was factored goes to ``t.product_change``. h is the length of the time step [s], ``damping`` numerical damping.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the stresses of product element e, iterated as independent unknowns, after a fraction of Newton's
+    update. The fraction is ``share``; the stresses are written to ``t.product_strain``, and the motion of the
+    nodal vectors since the matrix was factored to ``t.product_change``. h is the length of the time step [s],
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)
@@ -273,10 +271,11 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add h B(d)^T (s* - s) of all product elements to ``t.residual``, the part that the independent stress
-    unknowns s* leave of it. s are the present stresses, B is the derivative of the strains, and d the motion of
-    the mean since the matrix was factored. s*, after a ``share`` of the update of Newton's method, is written to
-    ``t.product_trial``. h is the length of the time step [s]. See docs/theory.md, 5, (5.31)."""
+    """Add h B(d)^T (s* - s) of all product elements to ``t.residual``, which remains since Newton's method
+    iterates the stresses s* as independent unknowns. s are the present stresses, B is the derivative of the
+    strains, and d the motion of the mean since the matrix was factored. s*, after the fraction ``share`` of the
+    update of Newton's method, is written to ``t.product_trial``. h is the length of the time step [s]. See
+    docs/theory.md, 5, (5.31)."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]
@@ -289,6 +288,6 @@ def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> 
 def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
     """Copy the stresses of the last trial, ``t.product_trial``, to the independent stress unknowns of Newton's
     method, ``t.product_carried``. This is done in lanes where ``share``, the fraction of the update that was used,
-    is not 0. ``t`` holds all tables (arrays) of the model and its state; h and ``damping`` are not used."""
+    is not 0. ``t`` contains all arrays of the model and its state; h and ``damping`` are not used."""
     for p in range(t.product_rests):
         t.product_carried[p] = where(share > 0.0, t.product_trial[p], t.product_carried[p])

@@ -35,8 +35,8 @@ from phlexible.step.kernels.laws import damping_coefficient
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
     """Return the derivative of the rod axis with respect to arc length at quadrature point p, in world axes, from
     positions x of its sections. Given displacements, it is the change of this derivative. It is sum_k S_k x_k with
-    derivatives S_k of shape functions, formed from differences to the first section. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    derivatives S_k of shape functions, formed from differences to the first section. ``t`` contains all arrays of
+    the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -46,9 +46,9 @@ def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
 
 @compiled
 def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix:
-    """Return the interpolated directors at quadrature point p of a rod, as rows of a 3 x 3 matrix in world
-    axes. They are the sum of the rotations R of its sections times ``weights``; directors are the axes of a
-    section. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the interpolated directors at quadrature point p of a rod, as rows of a 3 x 3 matrix in world axes.
+    They are the sum of the rotations R of its sections times ``weights``; directors are the axes of a section.
+    ``t`` contains all arrays of the model and its state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * R[nodes[0]]
     for k in range(1, t.rod_nodes_count[p]):
@@ -59,8 +59,8 @@ def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix
 @compiled
 def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
     """Return the change in the time step of the directors at quadrature point p of a rod, as rows of a 3 x 3
-    matrix. Directors are the axes of the rod's sections, interpolated with the ``weights``. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    matrix. Directors are the axes of the rod's sections, interpolated with the ``weights``. ``t`` contains all
+    arrays of the model and its state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -77,17 +77,17 @@ def curvature(D: Matrix, S: Matrix) -> Vector:
 
 @compiled
 def strain_index(t: Tables, s: int) -> int:
-    """Return the index of a rod's strain number s among all six: stretch, two shears, torsion and two
+    """Return the index of a rod's strain number s among all six: axial strain, two shears, torsion and two
     bendings. In space it is s itself; in the plane the third strain is the bending about z, index 5. ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     return 5 if t.dimension == 2 and s == 2 else s
 
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
     """Write the strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries of its force
-    elements. ``stretch`` is Gamma (stretch and shears), ``bend`` is K (curvatures). Given their changes, the
-    changes of the strains are written. ``t`` holds all tables (arrays) of the model and its state."""
+    elements. ``stretch`` is Gamma (axial strain and shears), ``bend`` is K (curvatures). Given their changes, the
+    changes of the strains are written. ``t`` contains all arrays of the model and its state."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -97,9 +97,9 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the rods' axis derivative (``t.rod_along0``), directors with derivatives (``t.rod_directors0``)
-    and strains (``t.theta0``) at all quadrature points at the start of the time step. Directors are the axes
-    of a section, here the rows of a matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the rods' axis derivative (``t.rod_along0``), directors with derivatives (``t.rod_directors0``) and
+    strains (``t.theta0``) at all quadrature points at the start of the time step. Directors are the axes of a
+    section, here the rows of a matrix. ``t`` contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -113,11 +113,11 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a time step of length h, their mean elastic and damping
-    forces, and the stress resultants. The resultants, force and moment at all quadrature points, are in
-    ``t.rod_pull``, the mean forces in ``t.rod_stress``, changes of axis and directors in ``t.rod_change`` and
-    ``t.rod_turn``. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the changes of all rod strains in a time step of length h, their mean elastic and damping forces,
+    and the stress resultants. The resultants, force and moment at all quadrature points, are in ``t.rod_pull``,
+    the mean forces in ``t.rod_stress``, changes of axis and directors in ``t.rod_change`` and ``t.rod_turn``.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its
+    state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
@@ -139,7 +139,7 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
     """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. The
     second result is its derivative with respect to the strain at the end. The force is elastic, viscous and of
     Maxwell branches, and is also stored in ``t.scalar_force``. ``damping`` is numerical damping, a multiple of the
-    stiffness. See docs/theory.md, 8, (8.14). ``t`` holds all tables (arrays) of the model and its state."""
+    stiffness. See docs/theory.md, 8, (8.14). ``t`` contains all arrays of the model and its state."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping
@@ -149,30 +149,30 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
 @compiled
 def mean_axis_slope(t: Tables, p: int) -> Vector:
     """Return the derivative of the rod axis with respect to arc length at quadrature point p, the mean over the
-    time step, in world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    time step, in world axes. ``t`` contains all arrays of the model and its state."""
     return t.rod_along0[p] + 0.5 * t.rod_change[p]
 
 
 @compiled
 def mean_directors(t: Tables, which: int) -> Matrix:
-    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the
-    time step. ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the time
+    step. ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned. ``t`` contains
+    all arrays of the model and its state."""
     return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
 
 
 @compiled
 def mean_section(t: Tables, b: int) -> Matrix:
-    """Return the directors (axes, rows) of rod section b, a rigid body, in the world at the mean of the time
-    step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the directors (axes, rows) of rod section b, a rigid body, in the world at the mean of the time step.
+    ``t`` contains all arrays of the model and its state."""
     return 0.5 * transposed(t.rotation[b] + t.rotation1[b])
 
 
 @compiled
 def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes)
-    of its k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at
-    the mean of the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes) of its
+    k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at the mean of
+    the time step. ``t`` contains all arrays of the model and its state."""
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - skew_of(bending) @ (0.5 * (slope * D - value * S))
@@ -181,8 +181,8 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 @exported
 def add_rod_forces(t: Tables) -> None:
     """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in world
-    axes. Sections are rigid bodies. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and
-    its state."""
+    axes. Sections are rigid bodies. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model and its
+    state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -206,7 +206,7 @@ def bending_moments(section: Matrix, Z: Matrix) -> Matrix:
 def rod_round_off(t: Tables) -> float:
     """Return a scale of the round-off of the energy of all rods [J]. It is the sum over quadrature points of the
     stretching force times the distance of a section from the origin, times the derivative of its shape function.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for p in range(t.rod_points):
         place, force = t.position[t.rod_node[t.rod_nodes_begin[p]]], t.rod_pull[2 * p]
@@ -226,7 +226,7 @@ def rod_round_off(t: Tables) -> float:
 def add_rod_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of all rod forces over a time step of length h to the blocks of pairs of sections in
     Newton's matrix. The blocks are in ``t.blocks``, for all pairs of sections of one element. They are derivatives
-    with respect to the velocities of the sections at the end. ``t`` holds all tables (arrays) of the model and its
+    with respect to the velocities of the sections at the end. ``t`` contains all arrays of the model and its
     state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
@@ -290,9 +290,9 @@ def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
 
 @compiled
 def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their ``block`` of Newton's
-    matrix. Its rows are ``width`` numbers long. v are linear and w angular velocities; in the plane only
-    their components there are added. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their ``block`` of Newton's matrix,
+    whose rows have ``width`` entries. v are linear and w angular velocities; in the plane only the components for
+    x, y and the rotation about z are added. ``t`` contains all arrays of the model and its state."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y
@@ -319,10 +319,9 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 @compiled
 def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Return a part of the derivative of the bending moments on section k of a rod with respect to the rotation of
-    section l. In this part only the directors rotate along which the moments act. The result has the shape (3, 3).
-    p is the quadrature point, k and l are sections of its element. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return one term of the derivative of the bending moments on section k of a rod with respect to the rotation
+    of section l. It is a 3 x 3 matrix, in which only the directors rotate along which the moments act. p is the
+    quadrature point, k and l are sections of its element. ``t`` contains all arrays of the model and its state."""
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 

@@ -37,8 +37,8 @@ BEYOND = 0.02
 def seen_vector(t: Tables, m: int, share: float) -> Vector:
     """Return a vector of a line in components along the joint's directions: scalar functions m, m + 1 and in space
     m + 2. For a node of the line it is the position relative to the sliding point, for a direction the direction
-    itself. ``share`` of the change in the time step is added: 0 gives the start, 1 the end. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    itself. ``share`` of the change in the time step is added: 0 gives the start, 1 the end. ``t`` contains all
+    arrays of the model and its state."""
     x, y = t.function0[m] + share * t.function_change[m], t.function0[m + 1] + share * t.function_change[m + 1]
     if t.dimension == 2:
         return vector(x, y, 0.0 * x)
@@ -48,8 +48,8 @@ def seen_vector(t: Tables, m: int, share: float) -> Vector:
 @compiled
 def piece_at(t: Tables, s: int, position: float) -> int:
     """Return the index of the piece (between two nodes) of line s that contains the arc-length ``position`` along
-    it [m]. The index is limited to the pieces that are near the joint in this time step. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    it [m]. The index is limited to the pieces that are near the joint in this time step. ``t`` contains all arrays
+    of the model and its state."""
     e = floor(position / t.slide_length[s])
     if e < t.slide_low[s]:
         return t.slide_low[s]
@@ -63,7 +63,7 @@ def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tupl
     """Return the point of line s at the arc-length ``position`` [m] and its derivative with respect to this
     position, both relative to the sliding point. They are interpolated by cubic polynomials. ``base`` is the first
     scalar function of the coordinate; ``share`` of the change in the time step is added (0: start, 1: end). ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     e = piece_at(t, s, position)
     piece, u = t.slide_pieces_begin[s] + e, position / t.slide_length[s] - e
     here, slope = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -79,8 +79,8 @@ def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tupl
 def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
     """Return the direction w whose scalar product with the vectors of a line is a coordinate of this ``kind``. For
     SLID it is -way / |way|^2, for FIRST_OFFSET and SECOND_OFFSET a unit vector normal to ``way``. ``way`` is the
-    derivative of the line with respect to the position along it. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    derivative of the line with respect to the position along it. ``t`` contains all arrays of the model and its
+    state."""
     if kind == SLID:
         return (-1.0 / dot(way, way)) * way
     if t.dimension == 2:
@@ -93,7 +93,7 @@ def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
 @compiled
 def differentiated_direction(t: Tables, way: Vector, kind: int) -> tuple[Vector, Matrix]:
     """Return the direction that ``direction_of`` returns for a vector ``way`` and a coordinate of this ``kind``,
-    and its derivative with respect to the vector. ``t`` holds all tables (arrays) of the model and its state."""
+    and its derivative with respect to the vector. ``t`` contains all arrays of the model and its state."""
     found = direction_of(t, three_secants(way, vector(0.0, 0.0, 0.0)), kind)
     x, y, z = secant_parts(found.x), secant_parts(found.y), secant_parts(found.z)
     return vector(x[0], y[0], z[0]), matrix(x[2], y[2], z[2])
@@ -110,7 +110,7 @@ def start_slide(t: Tables, i: int) -> float:
     """Return the coordinate theta of interaction i, a joint that slides along a line, at the start of the time
     step [m]. It is the position along the line, by Newton's method, or 0 for an offset across it. The active
     pieces, the position and the tangent there are stored. Once an event has released the joint no piece is active
-    and the last coordinate is returned. ``t`` holds all tables (arrays) of the model and its state."""
+    and the last coordinate is returned. ``t`` contains all arrays of the model and its state."""
     f, base = i - t.constraints, t.functions_begin[i]
     s = t.slide_of[f]
     fill(t.function_change + base, t.functions_count[i], 0.0)
@@ -141,7 +141,7 @@ def start_slide(t: Tables, i: int) -> float:
 def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
     """Return the index of the first scalar function of interaction i that acts in this time step, and the number
     of such functions. Interaction i is a law of a joint that slides along a line; its active functions are those
-    of the pieces of the line near the joint. ``t`` holds all tables (arrays) of the model and its state."""
+    of the pieces of the line near the joint. ``t`` contains all arrays of the model and its state."""
     f = i - t.constraints
     return t.acting_first[f], t.acting_count[f]
 
@@ -151,7 +151,7 @@ def add_weights(t: Tables, s: int, first: int, begin: float, position: float) ->
     """Compute the weights of the active vectors of line s in a time step in which the sliding point moves from
     ``begin`` to ``position`` [m]. Stored in ``t.slide_weight`` are mean weights, difference quotients, their
     derivatives with respect to ``position`` and weights at the end; slopes go to ``t.slide_slope``. ``first`` is
-    the first active vector. ``t`` holds all tables (arrays) of the model and its state."""
+    the first active vector. ``t`` contains all arrays of the model and its state."""
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)
@@ -189,7 +189,7 @@ def slide_weights(t: Tables, i: int) -> None:
     """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
     scalar functions, and store them in ``t.along``. The coordinate is the position along a line, or an offset
     across it. Derivatives of the coordinate with respect to the functions at the end go to ``t.slope``,
-    derivatives of the weights to ``t.tangent``. ``t`` holds all tables (arrays) of the model and its state.
+    derivatives of the weights to ``t.tangent``. ``t`` contains all arrays of the model and its state.
 
     The tangent at the start of the step only serves to compute the position at its end: weights are the same for
     the step backwards.
@@ -233,9 +233,9 @@ def slide_weights(t: Tables, i: int) -> None:
 
 @exported
 def slides_stay_near(t: Tables) -> bool:
-    """Return whether each joint that slides along a line ends the time step on the pieces that act in it. It may be
-    beyond an end of the line by a fiftieth of its length, at most by half a piece. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return whether each joint that slides along a line ends the time step on the pieces that act in it. It may
+    be beyond an end of the line by a fiftieth of its length, at most by half a piece. ``t`` contains all arrays of
+    the model and its state."""
     are_near = True
     for s in range(t.slides):
         f, size, low, high = t.slide_guide[s], t.slide_length[s], t.slide_low[s], t.slide_high[s]

@@ -122,7 +122,7 @@ def undeformed_value(q: int) -> float:
 def term_energy(t: Tables, q: int, change: float) -> float:
     """Return the energy density of energy function q of a soft body, a function of one strain invariant [J/m3].
     The invariant differs by ``change`` from its value without deformation; NaN where the function is not defined.
-    ``t`` holds all tables (arrays) of the model and its state.
+    ``t`` contains all arrays of the model and its state.
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -165,8 +165,7 @@ def sheet_slope(a: float, b: float, x: float) -> float:
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a time
     step [J/m3]. The second result is its derivative with respect to x at the end. The strain invariant x becomes x
-    + ``change``; NaN where the function is not defined. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    + ``change``; NaN where the function is not defined. ``t`` contains all arrays of the model and its state."""
     kind, a, b, end = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -216,9 +215,9 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
-    """Return the strain energy density W(C) of group g of soft elements (one material) at the right
-    Cauchy-Green tensor C [J/m3]. c are the diagonal and x the shear components of C. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
+    tensor C [J/m3]. c are the diagonal and x the shear components of C. ``t`` contains all arrays of the model and
+    its state."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -234,10 +233,10 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
 def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
-    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a time step, as
-    diagonal and shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c +
-    dc, x + dx), plus gamma D delta(E) of viscosity and numerical damping. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a time step, as diagonal
+    and shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c + dc, x + dx),
+    plus gamma D delta(E) of viscosity and numerical damping. ``t`` contains all arrays of the model and its
+    state."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     trace = 0.5 * gamma * lame * trace_of(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
@@ -314,8 +313,8 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
 @compiled
 def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> tuple[Vector, Vector, Vector]:
     """Return the three columns of the deformation gradient F at quadrature point p of soft element e. It is that
-    of nodal positions x, or, of their changes in the time step, its change. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    of nodal positions x, or, of their changes in the time step, its change. ``t`` contains all arrays of the model
+    and its state."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return nodal_slopes(x, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k)
 
@@ -323,7 +322,7 @@ def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> tuple[Vector,
 @compiled
 def metric(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> tuple[Vector, Vector]:
     """Return the right Cauchy-Green tensor C of soft element e, diagonal and shear components. x, y, z are the
-    columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` holds all tables (arrays) of the model and its
+    columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` contains all arrays of the model and its
     state."""
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across), vector(dot(y, z), dot(x, z), dot(x, y))
@@ -339,9 +338,8 @@ def metric_change(x: Vector, y: Vector, z: Vector, dx: Vector, dy: Vector, dz: V
 
 @compiled
 def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
-    """Return the ratio of damping stress to elastic stress increment of soft element e in a time step of
-    length h: viscosity tau / h plus numerical damping. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the ratio of damping stress to elastic stress increment of soft element e in a time step of length h:
+    viscosity tau / h plus numerical damping. ``t`` contains all arrays of the model and its state."""
     return t.soft_viscosity[t.soft_group[e]] / h + damping
 
 
@@ -350,17 +348,17 @@ def soft_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 @compiled
 def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) -> float:
-    """Return the bilinear form e : D f of two small strains in the linear elasticity D of group g of soft
-    elements [J/m3]; 2 e = (a, x) and 2 f = (b, y) are diagonal and shear components. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the bilinear form e : D f of two small strains in the linear elasticity D of group g of soft elements
+    [J/m3]; 2 e = (a, x) and 2 f = (b, y) are diagonal and shear components. ``t`` contains all arrays of the model
+    and its state."""
     return 0.25 * t.soft_lame[g] * trace_of(a) * trace_of(b) + 0.5 * t.soft_shear[g] * contraction(a, x, b, y)
 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Return the mean stress over a time step of the Maxwell branches at quadrature point p of soft element
-    e, diagonal and shear components [Pa]. C changes by (dc, dx) in the time step of length h. A Maxwell
-    branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mean stress over a time step of the Maxwell branches at quadrature point p of soft element e,
+    diagonal and shear components [Pa]. C changes by (dc, dx) in the time step of length h. A Maxwell branch is a
+    spring and a dashpot in series. ``t`` contains all arrays of the model and its state."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -375,9 +373,9 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 
 @compiled
 def branch_gain(t: Tables, g: int, h: float) -> float:
-    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a time
-    step of length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a
-    dashpot in series. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a time step
+    of length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
+    series. ``t`` contains all arrays of the model and its state."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         update_relaxation(t, t.soft_branch_fading[b], h)
@@ -387,9 +385,9 @@ def branch_gain(t: Tables, g: int, h: float) -> float:
 
 @exported
 def advance_soft_branches(t: Tables, h: float) -> float:
-    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the time step
-    of length h; return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in
-    series. ``t`` holds all tables (arrays) of the model and its state.
+    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the time step of
+    length h; return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series.
+    ``t`` contains all arrays of the model and its state.
 
     It must be called before the nodes have moved.
     """
@@ -408,10 +406,10 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 
 @compiled
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Replace the strains ``t.soft_strain`` of the Maxwell branches at quadrature point p of soft element e
-    by those at the end of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do)
-    in the time step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step
-    [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Replace the strains ``t.soft_strain`` of the Maxwell branches at quadrature point p of soft element e by
+    those at the end of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the
+    time step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t``
+    contains all arrays of the model and its state."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -429,8 +427,8 @@ def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h:
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
     """Return the energy density stored in the springs of the Maxwell branches at quadrature point p of soft
-    element e [J/m3]. A Maxwell branch is a spring and a dashpot in series. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    element e [J/m3]. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the model
+    and its state."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -442,9 +440,9 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``.
-    The energies that they store and lose in the time step are added to ``family_work`` [J]; ``damping`` is
-    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``. The
+    energies that they store and lose in the time step are added to ``t.family_work`` [J]; ``damping`` is numerical
+    damping. ``t`` contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
@@ -482,7 +480,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
     """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a time step of
     length h. They are added to the blocks of the elements' nodes in ``t.blocks``. ``damping`` is numerical
-    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)
@@ -535,7 +533,7 @@ def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> N
 @exported
 def add_soft_energy(t: Tables) -> None:
     """Add the energy that all soft elements store at the state, with that of their Maxwell branches, to the strain
-    energy in ``energy`` [J]. ``t`` holds all tables (arrays) of the model and its state."""
+    energy in ``t.energy`` [J]. ``t`` contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         g = t.soft_group[e]
         for p in range(t.soft_points_count[e]):
@@ -556,7 +554,7 @@ def add_soft_energy(t: Tables) -> None:
 def face_tangents(t: Tables, f: int, p: int, x: Vectors) -> tuple[Vector, Vector]:
     """Return the tangent vectors of face f of a soft body at its quadrature point p along its two reference
     coordinates. They are those of nodal positions x, or, of their changes in the time step, their changes. ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     _, one, two = nodal_slopes(x, nodes, t.face_value + (t.face_shape[f] + p * m), m)
     return one, two
@@ -565,16 +563,16 @@ def face_tangents(t: Tables, f: int, p: int, x: Vectors) -> tuple[Vector, Vector
 @compiled
 def mean_normal(t: Tables, f: int, p: int) -> Vector:
     """Return the mean over the time step of the normal dx/dxi_1 x dx/dxi_2 of face f of a soft body at its
-    quadrature point p. It is exact for nodes that move along straight lines; its length is the area per
-    reference area, its axes are world axes. ``t`` holds all tables (arrays) of the model and its state."""
+    quadrature point p. It is exact for nodes that move along straight lines; its length is the area per reference
+    area, its axes are world axes. ``t`` contains all arrays of the model and its state."""
     (u, v), (du, dv) = face_tangents(t, f, p, t.position), face_tangents(t, f, p, t.shift)
     return cross(u + 0.5 * du, v + 0.5 * dv) + (1.0 / 12.0) * cross(du, dv)
 
 
 @exported
 def add_pressures(t: Tables, h: float) -> None:
-    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes
-    in ``t.residual``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes in
+    ``t.residual``. ``t`` contains all arrays of the model and its state."""
     for q in range(t.loads):
         for f in range(t.faces_begin[q], t.faces_end[q]):
             m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -589,8 +587,8 @@ def add_pressures(t: Tables, h: float) -> None:
 
 @exported
 def pressure_work(t: Tables, q: int) -> float:
-    """Return the work of pressure load q in the time step [J], pressure times the volume that its faces
-    sweep. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the work of pressure load q in the time step [J], pressure times the volume that its faces sweep.
+    ``t`` contains all arrays of the model and its state."""
     work = 0.0
     for f in range(t.faces_begin[q], t.faces_end[q]):
         m, first = t.face_nodes_count[f], t.face_nodes_begin[f]
@@ -604,9 +602,9 @@ def pressure_work(t: Tables, q: int) -> float:
 
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a time step
-    of length h. They are added to the blocks of the faces' nodes in ``t.blocks``. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a time step of
+    length h. They are added to the blocks of the faces' nodes in ``t.blocks``. ``t`` contains all arrays of the
+    model and its state."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

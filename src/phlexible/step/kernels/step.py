@@ -55,9 +55,9 @@ GAP_ROUND_OFF = 1e-14
 
 @compiled
 def begin_interactions(t: Tables) -> None:
-    """Compute at the start of the time step all difference vectors, ``t.chord0``, and the coefficients of
-    scalar functions that change with time, ``t.term_mean`` and ``t.term_end``. The force families (springs,
-    rods, ...) compute their starting values too. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute at the start of the time step all difference vectors, ``t.chord0``, and the coefficients of scalar
+    functions that change with time, ``t.term_mean`` and ``t.term_end``. The force families (springs, rods, ...)
+    compute their starting values too. ``t`` contains all arrays of the model and its state."""
     for y in range(t.chords):
         t.chord0[y] = weighted_sum(t, y, t.world0)
     for p in range(t.terms):
@@ -77,7 +77,7 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the forces of constraints and force elements on points and directions over a time step of length h,
     and add them to ``t.pull``. Before, the changes of all difference vectors are written to ``t.chord_change``.
     The generalized forces of constraints are their multipliers. ``damping`` is numerical damping, a multiple of
-    the stiffness. See docs/theory.md, 8, (8.3). ``t`` holds all tables (arrays) of the model and its state."""
+    the stiffness. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model and its state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -89,9 +89,9 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constraint_value(t: Tables, m: int) -> float:
-    """Return the value of constraint row m at the end of the time step [m, or 1 for cosines]. It is zero if
-    the constraint is satisfied. A row is one scalar equation of a joint or drive. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the value of constraint row m at the end of the time step [m, or 1 for cosines]. It is zero if the
+    constraint is satisfied. A row is one scalar equation of a joint or drive. ``t`` contains all arrays of the
+    model and its state."""
     total = -t.function_end[m]
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p]))
@@ -101,8 +101,8 @@ def constraint_value(t: Tables, m: int) -> float:
 @compiled
 def constraint_scale(t: Tables, m: int) -> float:
     """Return a bound of the sum of the absolute values of the terms of constraint row m, the scale of its
-    round-off. A row is one scalar equation of a joint or drive. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    round-off. A row is one scalar equation of a joint or drive. ``t`` contains all arrays of the model and its
+    state."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):
         total += abs(t.term_end[p] * dot(end_difference(t, t.term_first[p]), end_difference(t, t.term_second[p])))
@@ -111,10 +111,9 @@ def constraint_scale(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """Write the residual of all constraint rows for a time step of length h to ``t.residual``: the value of
-    the constraint at its end divided by h, or the multiplier itself for an inactive row, which is thus zero.
-    ``t`` holds all tables (arrays) of the model and its state. A row is one scalar equation of a joint or
-    drive.
+    """Write the residual of all constraint rows for a time step of length h to ``t.residual``: the value of the
+    constraint at its end divided by h, or the multiplier itself for an inactive row, which is thus zero. ``t``
+    contains all arrays of the model and its state. A row is one scalar equation of a joint or drive.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -131,9 +130,9 @@ def constraint_residuals(t: Tables, h: float) -> None:
 
 @exported
 def constraints_close(t: Tables) -> Truth:
-    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of
-    the time step. Allowed are a fixed share of the length of the row (1 for cosines) and its round-off. ``t``
-    holds all tables (arrays) of the model and its state.
+    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of the
+    time step. Allowed are a fixed fraction of the length of the row (1 for cosines) and its round-off. ``t``
+    contains all arrays of the model and its state.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
     other grow from update to update and move nothing.
@@ -151,7 +150,7 @@ def constraints_close(t: Tables) -> Truth:
 def add_interaction_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
     matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives. See docs/theory.md, 8,
-    (8.4). ``t`` holds all tables (arrays) of the model and its state."""
+    (8.4). ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -177,9 +176,9 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
-    """Set the stored gradients ``t.left`` and ``t.right`` of scalar function m to zero in those lanes in
-    which its constraint is not active. Lanes are mechanisms that advance at the same time. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Set the stored gradients ``t.left`` and ``t.right`` of scalar function m to zero in those lanes in which its
+    constraint is not active. Lanes are mechanisms that advance at the same time. ``t`` contains all arrays of the
+    model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]
@@ -189,9 +188,9 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
     """Add the contribution of one point or direction to a constraint to the blocks of Newton's matrix of the body
-    that carries it. This is its part of the gradient of constraint row r, and of the column of the multiplier. e
-    is its index in the list of all vectors of constraints; the constraint has ``size`` rows. h is the length of
-    the time step [s]. ``t`` holds all tables (arrays) of the model and its state."""
+    that carries it. It is a contribution to the gradient of constraint row r, and to the column of the multiplier.
+    e is its index in the list of all vectors of constraints; the constraint has ``size`` rows. h is the length of
+    the time step [s]. ``t`` contains all arrays of the model and its state."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
@@ -211,7 +210,7 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 def set_auxiliary_rows(t: Tables, k: int) -> None:
     """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``. Their equation says that its
     change dx of a point or direction on an elastic body equals the motion of the point times the velocity changes
-    of the body. ``t`` holds all tables (arrays) of the model and its state."""
+    of the body. ``t`` contains all arrays of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -227,7 +226,7 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 def prescribed_motion_work(t: Tables, i: int) -> float:
     """Return the work in the time step of the prescribed motions (moving frames and driven paths) that interaction
     i contains [J]: minus its generalized force times the change of its function that they cause. See
-    docs/theory.md, 8, (8.5). ``t`` holds all tables (arrays) of the model and its state."""
+    docs/theory.md, 8, (8.5). ``t`` contains all arrays of the model and its state."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
@@ -253,7 +252,7 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 def angles_can_be_counted(t: Tables) -> Truth:
     """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the time
     step. Full turns can then be counted. Joints that slide along lines must also end on the pieces that act in the
-    step. ``t`` holds all tables (arrays) of the model and its state."""
+    step. ``t`` contains all arrays of the model and its state."""
     are_small = slides_stay_near(t) if t.slides > 0 else True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:
@@ -265,8 +264,8 @@ def angles_can_be_counted(t: Tables) -> Truth:
 def drives_are_smooth(t: Tables) -> Truth:
     """Return whether each driven path changes by less than 1.5707 (rad or m) in this time step. Each direction of
     a moving frame must also rotate by less than a right angle. Driven paths are prescribed functions of time;
-    moving frames belong to the ground and have prescribed motion. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    moving frames belong to the ground and have prescribed motion. ``t`` contains all arrays of the model and its
+    state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -282,8 +281,8 @@ def drives_are_smooth(t: Tables) -> Truth:
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
     """Return whether all driven angles are at the end of the time step on their prescribed path and not half a
-    turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied there too. ``t`` holds all tables
-    (arrays) of the model and its state.
+    turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied there too. ``t`` contains all
+    arrays of the model and its state.
 
     Half a turn away cos(theta - p), minus its derivative by p, is negative.
     """
@@ -308,19 +307,19 @@ def driven_angles_follow(t: Tables) -> Truth:
 
 @compiled
 def begin_step(t: Tables) -> None:
-    """Compute from the state everything at the start of the time step that does not change during the
-    solution: body quantities, points, difference vectors, prescribed motions. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Compute from the state everything at the start of the time step that does not change during the solution:
+    body quantities, points, difference vectors, prescribed motions. ``t`` contains all arrays of the model and its
+    state."""
     begin_bodies(t, False)
     begin_ports(t)
 
 
 @exported
 def begin_bodies(t: Tables, continues: bool) -> None:
-    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and
-    nodes at the start of the time step, from the state. If the step ``continues`` an accepted one, strains are
-    those of its end. ``t`` holds all tables (arrays) of the model and its state. They are written to
-    ``t.linear0``, ``t.spin0``, ``t.rate0``, ``t.xi0`` and others."""
+    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and nodes at
+    the start of the time step, from the state. If the step ``continues`` an accepted one, strains are those of its
+    end. ``t`` contains all arrays of the model and its state. They are written to ``t.linear0``, ``t.spin0``,
+    ``t.rate0``, ``t.xi0`` and others."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -336,18 +335,18 @@ def begin_bodies(t: Tables, continues: bool) -> None:
 def begin_ports(t: Tables) -> None:
     """Compute the world positions of all points and directions at the start of the time step, and the scalar
     functions of interactions there. For prescribed points also the change in the time step is computed. Results
-    are stored in ``t.world0``, ``t.change``, ``t.chord0`` and others. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    are stored in ``t.world0``, ``t.change``, ``t.chord0`` and others. ``t`` contains all arrays of the model and
+    its state."""
     begin_vectors(t)
     begin_interactions(t)
 
 
 @exported
 def residuals(t: Tables, h: float, damping: float) -> None:
-    """Compute the residual of the equations of a time step of length h for the present guess of velocities
-    and multipliers at its end. It is in ``t.residual``, shape (unknowns,): balances of all bodies, then
-    constraints. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the residual of the equations of a time step of length h for the present guess of velocities and
+    multipliers at its end. It is in ``t.residual``, shape (unknowns,): balances of all bodies, then constraints.
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its
+    state."""
     motion_and_forces(t, h, damping)
     for b in range(t.carriers):
         fill(t.residual + t.velocities_begin[b], t.dimension, 0.0)
@@ -371,7 +370,7 @@ def move_carriers(t: Tables, h: float, damping: float) -> None:
     """Compute the motion of all bodies and nodes over a time step of length h for given velocities at its end.
     These are the guess ``t.velocity1``; bodies move with half the sum of both ends. Written are poses at the end
     (``t.xi1``, ``t.rotation1``) and changes of points (``t.change``). ``damping`` is numerical damping, a multiple
-    of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    of the stiffness. ``t`` contains all arrays of the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity1, t.linear1, t.spin1, t.rate1)
         t.shift[b] = (0.5 * h) * (t.linear0[b] + t.linear1[b])  # h mean(V) (4.4)
@@ -386,7 +385,7 @@ def move_carriers(t: Tables, h: float, damping: float) -> None:
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
     """Compute the motion over a time step of length h, as ``move_carriers``, and the mean forces of all
     interactions, ``t.pull``. Changes of difference vectors go to ``t.chord_change``. ``damping`` is numerical
-    damping, a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     move_carriers(t, h, damping)
     apply_interaction_forces(t, h, damping)
     forces_of_families(t, h, damping)
@@ -397,7 +396,7 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
     """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and multipliers at
     the end of the time step. It belongs to the last call of ``residuals``. Its blocks are stored in ``t.blocks``;
     couplings of bodies by contact pairs are stored separately. h is the length of the time step [s], ``damping``
-    numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    numerical damping. ``t`` contains all arrays of the model and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -413,7 +412,7 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
     """Set ``t.blocks``, the blocks of Newton's matrix, to the inertia part alone for a time step of length h.
     Write also the motions of points per velocity (``t.motion``) and the levers of forces on them (``t.lever``).
     ``turning`` is the step length of the gyroscopic terms; ``moves`` is 1 if derivatives with respect to the pose
-    count, else 0. ``t`` holds all tables (arrays) of the model and its state.
+    count, else 0. ``t`` contains all arrays of the model and its state.
 
     ``turning`` = 0 leaves the mass matrix where nothing rotates in the step. With ``moves`` = 0 it is the
     derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.
@@ -431,8 +430,9 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 @compiled
 def add_masses(t: Tables) -> None:
     """Add the masses of all floating bodies and nodes to the blocks of their linear velocities in ``t.blocks``,
-    Newton's matrix. A body has one mass; nodes of strings and soft bodies share further masses with neighbours,
-    which are added to the blocks of these pairs. ``t`` holds all tables (arrays) of the model and its state."""
+    Newton's matrix. A body has one mass. Nodes of strings and soft bodies also have coupling masses with
+    neighbours, which are added to the blocks of these pairs. ``t`` contains all arrays of the model and its
+    state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

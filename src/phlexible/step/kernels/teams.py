@@ -34,24 +34,24 @@ from phlexible.step.tables.memory import TEAM_LANES
 
 @compiled
 def is_alone(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination (floating body or other) is at present in no team, so that it
-    is treated by itself. A team is a set of equal bodies that are computed together in SIMD lanes. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return whether a node of the elimination (floating body or other) is at present in no team, so that it is
+    treated by itself. A team is a set of equal bodies that are computed together in SIMD lanes. ``t`` contains all
+    arrays of the model and its state."""
     return any_of(t.in_teams[0] == 0.0) or t.is_in_team[node] == 0
 
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
     """Set in ``t.in_teams`` whether equal bodies are computed together in SIMD lanes from now on (``are_formed``),
-    or each by itself. The model lists in advance which bodies form such a team. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    or each by itself. The model lists in advance which bodies form such a team. ``t`` contains all arrays of the
+    model and its state."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 
 @compiled
 def active_team_count(t: Tables) -> int:
-    """Return the number of teams (equal bodies that are computed together in SIMD lanes) in use at present; 0
-    if bodies are computed separately. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the number of teams (equal bodies that are computed together in SIMD lanes) in use at present; 0 if
+    bodies are computed separately. ``t`` contains all arrays of the model and its state."""
     return t.teams if t.in_teams[0] > 0.0 else 0
 
 
@@ -59,14 +59,14 @@ def active_team_count(t: Tables) -> int:
 def visit_of(t: Tables, g: int, lane: int) -> int:
     """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g, from the table
     ``t.team_visit``; lanes without a body repeat the last body. A team is a set of equal bodies that are computed
-    together. ``t`` holds all tables (arrays) of the model and its state."""
+    together. ``t`` contains all arrays of the model and its state."""
     return t.team_visit[TEAM_LANES * g + lane]
 
 
 @compiled
 def frame_of(t: Tables, g: int, lane: int) -> int:
     """Return the index of the floating body in SIMD lane ``lane`` of team g (equal bodies that are computed
-    together). ``t`` holds all tables (arrays) of the model and its state."""
+    together). ``t`` contains all arrays of the model and its state."""
     return t.visit_node[visit_of(t, g, lane)]
 
 
@@ -74,8 +74,8 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
 def lane_starts(t: Tables, g: int, begins: Integers, i: int) -> Integers:
     """Return ``t.lane_start`` with an entry of the table ``begins`` for each SIMD lane of team g. It is that of
     neighbour i of the body in the lane, or of the body itself for i = -1. A team is a set of equal bodies that are
-    computed together; neighbours are blocks that are eliminated later. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    computed together; neighbours are blocks that are eliminated later. ``t`` contains all arrays of the model and
+    its state."""
     for lane in range(TEAM_LANES):
         t.lane_start[lane] = begins[frame_of(t, g, lane) if i < 0 else later(t, g, lane, i)]
     return t.lane_start
@@ -83,24 +83,24 @@ def lane_starts(t: Tables, g: int, begins: Integers, i: int) -> Integers:
 
 @compiled_without_overlap
 def write_lanes(source: Reals, starts: Integers, target: Reals, count: int) -> None:
-    """Copy ``count`` numbers from ``source`` to each SIMD lane of ``target``; those of lane l begin at
-    ``starts[l]``."""
+    """Copy ``count`` consecutive entries of ``source`` into each SIMD lane of ``target``. The entries for lane l
+    begin at the index ``starts[l]`` of ``source``."""
     for k in range(count):
         target[k] = lanes_from(source + k, starts)
 
 
 @compiled_without_overlap
 def read_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Copy ``count`` numbers of SIMD lane ``lane`` of ``source``, where the numbers of all lanes alternate, to
-    ``target``."""
+    """Copy the first ``count`` values of SIMD lane ``lane`` from ``source`` to ``target``. In ``source`` the
+    values of all lanes alternate."""
     for k in range(count):
         target[k] = source[TEAM_LANES * k + lane]
 
 
 @compiled_without_overlap
 def read_lanes(source: Reals, target: Reals, starts: Integers, count: int) -> None:
-    """Copy ``count`` numbers of each SIMD lane of ``source``, where the numbers of all lanes alternate, to
-    ``target``; those of lane l begin at ``starts[l]``."""
+    """Copy the first ``count`` values of each SIMD lane from ``source`` to ``target``. In ``source`` the values of
+    all lanes alternate; in ``target`` the values of lane l begin at the index ``starts[l]``."""
     for k in range(count):
         for lane in range(TEAM_LANES):
             target[starts[lane] + k] = source[TEAM_LANES * k + lane]
@@ -108,18 +108,18 @@ def read_lanes(source: Reals, target: Reals, starts: Integers, count: int) -> No
 
 @compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
-    """Add ``count`` numbers of SIMD lane ``lane`` of ``source`` to the first ``count`` numbers of ``target``. In
-    ``source`` the numbers of all lanes alternate."""
+    """Add the first ``count`` values of SIMD lane ``lane`` of ``source`` to the first ``count`` entries of
+    ``target``. In ``source`` the values of all lanes alternate."""
     for k in range(count):
         target[k] += source[TEAM_LANES * k + lane]
 
 
 @exported
 def start_teams(t: Tables, continues: bool) -> None:
-    """Compute the velocities, elastic coordinates, moments and strains at the start of the time step of all
-    bodies in teams, from the state. If the step ``continues`` an accepted one, strains are those of its end. A team
-    is a set of equal bodies that are computed together in SIMD lanes. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Compute the velocities, elastic coordinates, moments and strains at the start of the time step of all bodies
+    in teams, from the state. If the step ``continues`` an accepted one, strains are those of its end. A team is a
+    set of equal bodies that are computed together in SIMD lanes. ``t`` contains all arrays of the model and its
+    state."""
     for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -137,10 +137,10 @@ def start_teams(t: Tables, continues: bool) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a time step of length h of all bodies in teams, and their balances without
-    external forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are
-    computed together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Compute the motion over a time step of length h of all bodies in teams, and their balances without external
+    forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are computed
+    together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all
+    arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -162,8 +162,8 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
     """Compute the diagonal blocks in Newton's matrix of all bodies in teams (equal bodies that are computed
-    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the
-    time step [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the time
+    step [s], ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         starts = lane_starts(t, g, t.node_diagonal, -1)
@@ -174,18 +174,18 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of
-    team g. Neighbours are blocks that are eliminated later; a team is a set of equal bodies. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of team g.
+    Neighbours are blocks that are eliminated later; a team is a set of equal bodies. ``t`` contains all arrays of
+    the model and its state."""
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later;
-    return True where a body is singular. A team is a set of equal bodies that are computed together in SIMD
-    lanes. ``relaxation`` is the share added for redundant constraints. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later; return
+    True where a body is singular. A team is a set of equal bodies that are computed together in SIMD lanes.
+    ``relaxation`` is the share added for redundant constraints. ``t`` contains all arrays of the model and its
+    state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
@@ -205,8 +205,8 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool) -> None:
     """Subtract the products L_i U_j of the off-diagonal blocks of team g from the blocks that couple its
     neighbours i and j (Schur complement). The blocks of the team, equal bodies in SIMD lanes, are factored;
-    ``team`` are the tables of the lanes. If ``measures`` the scale of constraint rows is updated as well.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``team`` are the tables of the lanes. If ``measures`` the scale of constraint rows is updated as well. ``t``
+    contains all arrays of the model and its state."""
     product, n = team.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
     lower, upper = team.blocks + t.lower[later(t, g, 0, i)], team.blocks + t.upper[later(t, g, 0, j)]
@@ -227,8 +227,8 @@ def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
     """Solve for the rows of b that belong to bodies in teams (equal bodies that are computed together in SIMD
-    lanes): forward substitution, or back substitution if ``returns``. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    lanes): forward substitution, or back substitution if ``returns``. ``t`` contains all arrays of the model and
+    its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, x, y = t.visit_size[first], own.update + t.visit_row[first], single_floats(own.scratch)
@@ -251,10 +251,10 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Add the energies and losses in the time step of all bodies in teams to the table ``frame_energy``,
-    shape (6,) [J]. They are those of ``frame_energies``; ``with_parts`` adds the sum of absolute terms. A
-    team is a set of equal bodies that are computed together in SIMD lanes. h is the length of the time step
-    [s], ``damping`` numerical damping. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the energies and losses in the time step of all bodies in teams to the table ``t.frame_energy``, shape
+    (6,) [J]. They are those of ``frame_energies``; ``with_parts`` adds the sum of absolute terms. A team is a set
+    of equal bodies that are computed together in SIMD lanes. h is the length of the time step [s], ``damping``
+    numerical damping. ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])
         frame_energies(own, frame_of(t, g, 0), h, damping, with_parts, own.frame_energy)

@@ -31,7 +31,7 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
     """Return point or direction k of a floating body in body axes at its elastic coordinates eta: the undeformed
-    vector plus the shape functions times eta. ``t`` holds all tables (arrays) of the model and its state."""
+    vector plus the shape functions times eta. ``t`` contains all arrays of the model and its state."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]
@@ -42,8 +42,8 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 def begin_vectors(t: Tables) -> None:
     """Compute the world positions of all points and directions at the start of the time step, in ``t.world0``. The
     vector from the centre of mass to a point of a floating body is stored in ``t.arm0``. The change in the time
-    step of fixed and prescribed points is stored in ``t.change``. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    step of fixed and prescribed points is stored in ``t.change``. ``t`` contains all arrays of the model and its
+    state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -63,7 +63,7 @@ def begin_vectors(t: Tables) -> None:
 def end_vectors(t: Tables) -> None:
     """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes, in
     ``t.change``. Vectors from centres of mass at the end go to ``t.arm1``; the forces ``t.pull`` on all vectors
-    are set to zero. ``t`` holds all tables (arrays) of the model and its state."""
+    are set to zero. ``t`` contains all arrays of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -78,9 +78,9 @@ def end_vectors(t: Tables) -> None:
 
 @compiled
 def vector_rates(t: Tables) -> None:
-    """Compute the rates at the start of the time step of all points and directions on bodies and nodes, in
-    world axes. They are stored in the table ``change``, where controllers read them. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the rates at the start of the time step of all points and directions on bodies and nodes, in world
+    axes. They are stored in the table ``t.change``, where controllers read them. ``t`` contains all arrays of the
+    model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b >= t.frames:
@@ -103,15 +103,15 @@ def outer(a: Vector, b: Vector) -> Matrix:
 @compiled
 def mean_vector(t: Tables, k: int) -> Vector:
     """Return the mean over the time step of point or direction k in world axes: its value at the start plus half
-    its change. ``t`` holds all tables (arrays) of the model and its state."""
+    its change. ``t`` contains all arrays of the model and its state."""
     return t.world0[k] + 0.5 * t.change[k]
 
 
 @compiled
 def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
     """Return the 3 x 3 matrix whose rows are the points or directions i, j, k at the mean of the time step. They
-    are in world axes, say the axes of a frame that is fixed to a body. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    are in world axes, say the axes of a frame that is fixed to a body. ``t`` contains all arrays of the model and
+    its state."""
     return matrix(mean_vector(t, i), mean_vector(t, j), mean_vector(t, k))
 
 
@@ -128,25 +128,24 @@ def solve_moment(D: Matrix, moment: Vector) -> Vector:
 
 @compiled
 def mean_difference(t: Tables, y: int) -> Vector:
-    """Return the mean over the time step of difference vector number y (mostly one point minus another), in world
-    axes. It is the value at the start plus half the change. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Return the mean over the time step of difference vector number y (mostly one point minus another), in
+    world axes. It is the value at the start plus half the change. ``t`` contains all arrays of the model and
+    its state."""
     return t.chord0[y] + 0.5 * t.chord_change[y]
 
 
 @compiled
 def end_difference(t: Tables, y: int) -> Vector:
     """Return difference vector number y (mostly one point minus another) at the end of the time step, in world
-    axes. It is the value at the start plus the change. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    axes. It is the value at the start plus the change. ``t`` contains all arrays of the model and its state."""
     return t.chord0[y] + t.chord_change[y]
 
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
     """Subtract h times all forces on points and directions, and all weights, from the balances in ``t.residual``.
-    The balances are those of the bodies and nodes that carry the points. See docs/theory.md, 4, (4.6 to 4.9). ``t``
-    holds all tables (arrays) of the model and its state."""
+    The balances are those of the bodies and nodes that carry the points. See docs/theory.md, 4, (4.6 to 4.9).
+    ``t`` contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
@@ -183,8 +182,8 @@ def apply_forces(t: Tables, h: float) -> None:
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
     """Compute the motion and the lever of point or direction k for each velocity that moves it, in ``t.motion``
     and ``t.lever``. The motion is the derivative of the world position at the end of a time step of length h with
-    respect to the velocity. The scalar product of lever and force is the generalized force. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    respect to the velocity. The scalar product of lever and force is the generalized force. ``t`` contains all
+    arrays of the model and its state."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -208,15 +207,15 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
 @compiled
 def velocity_count(t: Tables, k: int) -> int:
     """Return how many velocities of its carrier (floating body or node) move point or direction k: linear and
-    angular ones, and the elastic rates of shape functions that are not zero there. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    angular ones, and the elastic rates of shape functions that are not zero there. ``t`` contains all arrays of
+    the model and its state."""
     return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
 
 
 @compiled
 def velocity_index(t: Tables, k: int, i: int) -> int:
-    """Return the index, among the velocities of its carrier (floating body or node), of the i-th velocity
-    that moves point or direction k. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the index, among the velocities of its carrier (floating body or node), of the i-th velocity that
+    moves point or direction k. ``t`` contains all arrays of the model and its state."""
     return i if i < t.rigid_of[t.vector_carrier[k]] else i + t.vector_first[k]
 
 
@@ -224,7 +223,7 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 def add_force_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
     ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant. h is
-    the length of the time step. See docs/theory.md, 4, (4.12). ``t`` holds all tables (arrays) of the model and its
+    the length of the time step. See docs/theory.md, 4, (4.12). ``t`` contains all arrays of the model and its
     state."""
     d = t.dimension
     for b in range(t.frames):
@@ -257,10 +256,10 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l), from a
-    ``block`` of Newton's matrix: the derivative of a force c dx_l on point k that depends on the displacement dx_l
-    of point l at the end of a time step of length h [s]. A carrier is a floating body, or a node of another body.
-    ``t`` holds all tables.
+    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l), from
+    a ``block`` of Newton's matrix: the derivative of a force c dx_l on point k that depends on the displacement
+    dx_l of point l at the end of a time step of length h [s]. A carrier is a floating body, or a node of another
+    body. ``t`` contains all arrays of the model.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.

@@ -865,7 +865,7 @@ class MemberKind(Enum):
 
     @property
     def is_solid(self) -> bool:
-        """Return whether contact members of this kind are solids (plane, block, mesh, ...), with axes, which touch
+        """Return whether contact shapes of this kind are solids (plane, block, mesh, ...), with axes, which touch
         balls and points."""
         return self.value > MemberKind.RIM.value
 

@@ -71,8 +71,8 @@ OF_FEW = {"stored_entries": (1, "block_entries"), "kept_rows": (1, "rows"), "kep
 
 
 def _table_indices(*writers: Writer) -> IntArray:
-    """Return the indices, in the list of all tables, of the tables that parts of the program named ``writers``
-    (system, step, ...) write, shape (tables,). Counts are left out."""
+    """Return the indices, in the list of all tables, of the tables that the given ``writers`` write, shape
+    (tables,). Writers are sections of the program (system, step, ...). Counts are left out."""
     found = [k for k, table in enumerate(TABLES) if table.kind is not Kind.COUNT and table.writer in writers]
     return np.array(found, dtype=np.int64)
 
@@ -111,14 +111,14 @@ class StateRows(Mapping[str, Array]):
         self.rows, self._ranges = rows, indices
 
     def __getitem__(self, name: str) -> Array:
-        """Return one stored table, by its name, of all stored states as a view, shape (rows, entries of the
-        table)."""
+        """Return one state table (position, velocity, ...), by its name, of all stored states as a view, shape
+        (states, entries of the table)."""
         begin, end, shape = self._ranges[name]
         return self.rows[:, begin:end].reshape(len(self.rows), *(shape or ()))
 
     def copied(self, rows: int | IntArray | slice) -> "StateRows":
-        """Return a copy of the selected rows. ``rows`` is a slice, an array of indices, or one index, which gives
-        one row with the first axis kept."""
+        """Return a copy of selected states. ``rows`` is a slice, an array of indices, or one index; for one index
+        the first axis remains, with length 1."""
         return StateRows(np.atleast_2d(self.rows[rows]).copy(), self._ranges)
 
     def __iter__(self) -> Iterator[str]:
@@ -211,7 +211,7 @@ class Memory:
 
     def with_changed_tables(self, tables: Mapping[str, Array]) -> Self:
         """Return new memory in which the ``tables``, arrays by the names of tables of the system, have other
-        numbers, of the same shapes. All tables that change during a run are zero in it."""
+        values, of the same shapes. All tables that change during a run are zero in it."""
         other = copy(self)
         data = {name: np.ascontiguousarray(array) for name, array in tables.items()}
         other._tables, other._template = {**self._tables, **data}, self._template.copy()
@@ -223,7 +223,7 @@ class Memory:
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
         """Return new memory with other ``tables`` for a mechanism of the same structure (counts and integer
-        tables); those that are not given stay. None if the structures differ.
+        tables). Tables that are not given are shared with this memory. None if the structures differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.
@@ -248,7 +248,7 @@ class Memory:
         self.header[2 * len(TABLES) :] = self._template[2 * len(TABLES) :]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """Return one table of this memory by its name as a view: shape (entries,) for numbers, (entries, 3) for
+        """Return one table of this memory by its name as a view: shape (entries,) for scalars, (entries, 3) for
         vectors, (entries, 3, 3) for matrices. Names that end in ``_count`` give a new array.
 
         For a ragged list ``parts_begin`` has the offsets and the end, ``parts_count`` the lengths.
@@ -269,8 +269,8 @@ class Memory:
 
     @property
     def structure(self) -> bytes:
-        """Return a digest (SHA-256) of all counts and integer tables of this memory. It is equal for
-        mechanisms of one structure, which can advance at the same time in lanes."""
+        """Return a digest (SHA-256) of all counts and integer tables of this memory, cached. It is equal for
+        mechanisms of one structure, which can advance at the same time in SIMD lanes."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
             for name, table in sorted(self._tables.items()):
@@ -281,8 +281,8 @@ class Memory:
 
     @property
     def type_digest(self) -> bytes:
-        """Return a digest (SHA-256) of the numbers of all body types (mass and stiffness matrices); mechanisms in
-        lanes share these numbers if it is equal."""
+        """Return a digest (SHA-256) of the data of all body types (mass and stiffness matrices), cached.
+        Mechanisms in SIMD lanes share these data if their digests are equal."""
         if not self._types:
             found = sha256()
             for name in _OF_TYPES:
@@ -291,7 +291,7 @@ class Memory:
         return self._types[0]
 
     def offset_of(self, name: str) -> int:
-        """Return the index of the first number of a table, by its name, in the array of all tables that change
+        """Return the index of the first entry of a table, by its name, in the array of all tables that change
         during a run. The array begins with the state."""
         return self._ranges[name][0]
 
@@ -307,7 +307,7 @@ class Memory:
 
     def rows(self, states: Array) -> StateRows:
         """Return the tables of several stored states as views: arrays by the names of the state tables (position,
-        rotation, velocity, ...), each with a first axis (rows,). ``states`` have the shape (rows, state numbers),
+        rotation, velocity, ...), each with a first axis (states,). ``states`` have the shape (states, state size),
         as a run stores them."""
         return StateRows(states, self._columns)
 
@@ -321,9 +321,9 @@ class Memory:
             self["team"][0] = self._team_header.ctypes.data
 
     def _header_of(self, values: Array, width: int) -> IntArray:
-        """Return the header (addresses of tables) for a memory in which each number that changes during a run is
-        stored ``width`` times. There is one for each lane or component of dual values; ``values`` is the
-        memory."""
+        """Return the header (addresses of tables) for a memory in which each value that changes during a run is
+        stored ``width`` times. These are one value for each SIMD lane, or a dual number with its derivatives.
+        ``values`` is the array that is used as memory."""
         header = self._template.copy()
         header[self._offsets[:, 0]] = values.ctypes.data + values.itemsize * width * self._offsets[:, 1]
         return header
@@ -469,17 +469,17 @@ class LaneMemory:
             program(self.header)
 
     def set_memories(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables and states of several mechanisms (``memories``) into the lanes, one each; lanes
-        that are left over get copies of the first one."""
+        """Copy the tables and states of several mechanisms (``memories``) into the SIMD lanes, one mechanism each.
+        Lanes that are left over receive copies of the first one."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
         self.set_tables(spread)
         for lane, memory in enumerate(spread):
             self.state[:, lane] = memory.state
 
     def set_tables(self, memories: Sequence[Memory]) -> None:
-        """Copy the constant model tables of mechanism i, of ``memories``, to column i of these tables (SIMD
-        lane i). All its numbers that change in a run become zero. A mechanism whose tables are there already
-        (the same object) is left out."""
+        """Copy the constant model tables of mechanism i, of ``memories``, to column i of these tables (SIMD lane
+        i). All values of this lane that change in a run become zero. A mechanism whose tables are there already
+        (the same object) is skipped."""
         for lane, memory in enumerate(memories):
             if self._known[lane] is memory._tables:
                 continue
@@ -530,7 +530,8 @@ def _aligned_zeros(count: int, width: int) -> Array:
 
 
 def _shape(table: Table, size: int) -> tuple[int, ...] | None:
-    """Return the shape of a table of ``size`` numbers that changes during a run, None for integers."""
+    """Return the shape of a table of ``size`` floats that changes during a run: entries, then the axes of one
+    entry. None for integers."""
     return None if table.kind is Kind.INTEGER else (size // SIZES[table.kind], *SHAPES[table.kind])
 
 

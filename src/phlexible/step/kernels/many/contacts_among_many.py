@@ -54,25 +54,25 @@ GRAZE = 1e-8  # of its change in the step, or of what counts as rest: smaller pe
 
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j (shapes of bodies' surfaces) both consist of a single point, as
-    points and spheres do. Their nearest points are then known. Solids must be excluded before, which is not
-    checked. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact shapes i and j (surfaces of bodies) both consist of a single point, as points and
+    spheres do. Their nearest points are then known. Solids must be excluded before, which is not checked. ``t``
+    contains all arrays of the model and its state."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 
 @compiled
 def position_in_step(t: Tables, p: int, share: float) -> Vector:
-    """Return the position in the world of point p after ``share`` of the time step: at its start for 0, at
-    its end for 1 [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the position in the world of point p after the fraction ``share`` of the time step: at its start for
+    0, at its end for 1 [m]. ``t`` contains all arrays of the model and its state."""
     return t.world0[p] + share * t.change[p]
 
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """Return the distance of contact members i and j after ``share`` of the time step (0: start, 1: end) [m],
-    and two parameters. Between balls or line segments it is the distance of centres or axes, without radii,
-    and the parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed distance
-    to the surface, and the parameters are 0. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the distance of contact shapes i and j after the fraction ``share`` of the time step (0: start, 1:
+    end) [m], and two parameters. Between balls or line segments it is the distance of centres or axes, without
+    radii, and the parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed
+    distance to the surface, and the parameters are 0. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -86,9 +86,9 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 
 @compiled
 def start_penetration(t: Tables, i: int, j: int) -> float:
-    """Return the depth by which the surfaces of contact members i and j overlap at the start of the time step
-    [m]; negative if they do not touch. Contact members are spheres, line segments and solids. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the depth by which the surfaces of contact shapes i and j overlap at the start of the time step [m];
+    negative if they do not touch. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays
+    of the model and its state."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return penetration_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
@@ -100,7 +100,7 @@ def apply_contact_forces(t: Tables, h: float) -> None:
     """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to the
     forces ``t.pull`` on points of bodies. Changes of their stored energies go to ``t.contact_group_work``, what
     they dissipate to ``t.contact_group_loss``, and the work that prescribed motions of frames do through them to
-    ``t.frame_work``. ``t`` holds all tables (arrays) of the model and its state."""
+    ``t.frame_work``. ``t`` contains all arrays of the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -123,9 +123,9 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of members i and j over a time step of length h. Add them to
-    the forces ``t.pull`` on their points. Members are balls, line segments and solids; directions fixed to
-    them get forces as well. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute the contact and friction forces of shapes i and j over a time step of length h. Add them to the
+    forces ``t.pull`` on their points. Shapes are balls, line segments and solids; directions fixed to them get
+    forces as well. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -142,17 +142,17 @@ def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
 def accept_contact_history(t: Tables) -> None:
     """Copy the history variables of all contact pairs from the end of the time step to the state,
     ``t.pair_bristle`` and ``t.pair_turn``. They are deflections of friction springs in sliding, rolling and
-    drilling, and impact speeds. ``t`` holds all tables (arrays) of the model and its state."""
+    drilling, and impact speeds. ``t`` contains all arrays of the model and its state."""
     copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
     copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact member i from the surface of solid j at the start of the time step,
-    and five further values. They are its change, its position along the axis of a rim (else 0), its parameter s on
-    a segment (else 0), and the discrete gradients of the distance with respect to both ends of i. ``t`` holds all
-    tables (arrays) of the model and its state.
+    """Return the signed distance of contact shape i from the surface of solid j at the start of the time step, and
+    five further values. They are its change, its position along the axis of a rim (else 0), its parameter s on a
+    segment (else 0), and the discrete gradients of the distance with respect to both ends of i. ``t`` contains all
+    arrays of the model and its state.
 
     Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
@@ -168,10 +168,9 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the contact and friction forces between solid j and member i (ball, point, segment or rim) to
-    ``t.pull``. They act on points and directions of both and are means over a time step of length h [s]. None are
-    added if the members are apart at its start and end. ``t`` holds all tables (arrays) of the model and its
-    state.
+    """Add the contact and friction forces between solid j and shape i (ball, point, segment or rim) to ``t.pull``.
+    They act on points and directions of both and are means over a time step of length h [s]. None are added if the
+    shapes are apart at its start and end. ``t`` contains all arrays of the model and its state.
 
     Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -216,24 +215,24 @@ def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
 @compiled
 def _segment_contact_point(t: Tables, i: int, s: float, n: Vector) -> Vector:
     """Return the contact point in the world of line segment i at parameter s [m]. It is on the surface of the
-    segment along the normal n, or on its axis if it has no rotation. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    segment along the normal n, or on its axis if it has no rotation. ``t`` contains all arrays of the model and
+    its state."""
     y = axis_point(t, i, s)
     return y - t.member_radius[i] * n if t.member_axis[6 * i] >= 0 else y
 
 
 @compiled
 def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
-    """Return a vector w, given in the axes of a solid, in world axes at the mean of the time step. ``axes``
-    are the indices of the solid's directions. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return a vector w, given in the axes of a solid, in world axes at the mean of the time step. ``axes`` are
+    the indices of the solid's directions. ``t`` contains all arrays of the model and its state."""
     return w.x * axis_mean(t, axes, 0) + w.y * axis_mean(t, axes, 1) + w.z * axis_mean(t, axes, 2)
 
 
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces between balls i and j over a time step, and add them to the
-    forces ``t.pull`` on their centres. h is the length of the time step [s]. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Compute the contact and friction forces between balls i and j over a time step, and add them to the forces
+    ``t.pull`` on their centres. h is the length of the time step [s]. ``t`` contains all arrays of the model and
+    its state."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.world0[p] - t.world0[k]
@@ -296,10 +295,10 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round members i and j (balls or segments) over a time step of length h to
-    ``t.pull``. The contact is also stored for Newton's matrix. s and z are the parameters on both axes, e is the
-    vector from the axis of j to that of i. ``normal`` is the normal force, ``slope`` its derivative, ``known`` the
-    index of the pair's history (-1: new)."""
+    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h to ``t.pull``.
+    The contact is also stored for Newton's matrix. s and z are the parameters on both axes, e is the vector from
+    the axis of j to that of i. ``normal`` is the normal force, ``slope`` its derivative, ``known`` the index of
+    the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -311,10 +310,9 @@ def _add_round_friction(
 
 @compiled
 def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the forces over a time step of length h between contact members i and j: a ball, and a segment
-    that shares its ends with other segments. They are added to the forces ``t.pull`` on the points of both;
-    the segments of a line share one contact force. ``t`` holds all tables (arrays) of the model and its
-    state.
+    """Compute the forces over a time step of length h between contact shapes i and j: a ball, and a segment that
+    shares its ends with other segments. They are added to the forces ``t.pull`` on the points of both; the
+    segments of a line share one contact force. ``t`` contains all arrays of the model and its state.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
@@ -367,9 +365,9 @@ def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point in the world of two round members i and j (balls or segments) [m]. Here s is
-    the parameter on the axis of i and e the vector from the axis of j to that of i. ``t`` holds all tables
-    (arrays) of the model and its state.
+    """Return the contact point in the world of two round shapes i and j (balls or segments) [m]. Here s is the
+    parameter on the axis of i and e the vector from the axis of j to that of i. ``t`` contains all arrays of the
+    model and its state.
 
     It is on the axis of a member that has no rotation.
     """
@@ -383,9 +381,9 @@ def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vecto
 
 @compiled
 def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit normal of the contact of members i and j, from j to i, and its parameters 0 to 1 along their
+    """Return the unit normal of the contact of shapes i and j, from j to i, and its parameters 0 to 1 along their
     axes. The normal is normal to the surface if one is a solid. Else it is along the line between the nearest
-    points of the axes of balls or segments. ``t`` holds all tables (arrays) of the model and its state."""
+    points of the axes of balls or segments. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] > RIM:
         n, s = _solid_normal(t, i, j)
         return n, s, 0.0
@@ -402,7 +400,7 @@ def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
 def _solid_normal(t: Tables, i: int, j: int) -> tuple[Vector, float]:
     """Return the outward unit normal of solid j where line segment or sphere i touches it, and a parameter of the
     contact. The parameter is the position along the segment, 0 (start) to 1 (end). The normal is in world axes at
-    the middle of the time step. ``t`` holds all tables (arrays) of the model and its state."""
+    the middle of the time step. ``t`` contains all arrays of the model and its state."""
     _, _, _, s, omega, on_b = _distance_over_solid(t, i, j)
     n = _rotated_to_world(t, t.member_axis + 6 * j, omega + on_b)
     size = sqrt(dot(n, n))
@@ -425,7 +423,7 @@ def _shared_normal_force(
 ) -> tuple[float, float]:
     """Return the mean normal force of a ball on one segment of a line over a time step of length h, and its
     derivative. The penetration in the segment is ``depth`` at the start and grows by ``change``. ``whole`` is the
-    penetration in the whole line, its change and a factor of the damping. Stored and lost energies are added to
+    penetration in the complete line, its change and a factor of the damping. Stored and lost energies are added to
     ``t.contact_group_work`` and ``t.contact_group_loss``. c is the contact group, ``known`` the pair's last index
     (-1: new)."""
     damping, varies = t.contact_group_damping[c], 1.0
@@ -445,7 +443,7 @@ def _shared_normal_force(
 @exported
 def contact_group_energy(t: Tables) -> float:
     """Return the elastic energy of all contact pairs of all contact groups at the start of the time step [J]. It
-    includes the energy of their friction springs. ``t`` holds all tables (arrays) of the model and its state."""
+    includes the energy of their friction springs. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for n in range(count_candidates(t)):
         i, j = candidate_pair(t, n)
@@ -457,10 +455,10 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def find_active_pairs(t: Tables, still: Number) -> bool:
-    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted
-    time step; such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
-    ``t.met_change`` and deflections of bristles in ``t.met_bend``. ``still`` is the motion in a step that
-    counts as rest [m]; ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted time
+    step; such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
+    ``t.met_change`` and deflections of bristles in ``t.met_bend``. ``still`` is the motion in a step that counts
+    as rest [m]; ``t`` contains all arrays of the model and its state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):

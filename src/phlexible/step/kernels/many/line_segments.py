@@ -44,16 +44,16 @@ SHORT = 1e-8  # of the length: so short a way has no part of its own, which woul
 
 @compiled
 def is_segment(t: Tables, m: int) -> bool:
-    """Return whether contact member m (a ball, line segment, rim or solid of a body's surface) is a line segment.
-    It is one if its start and end are different points and its kind is neither a rim nor a solid. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return whether contact shape m (a ball, line segment, rim or solid of a body's surface) is a line segment.
+    It is one if its start and end are different points and its kind is neither a rim nor a solid. ``t`` contains
+    all arrays of the model and its state."""
     return t.member_kind[m] <= INSET and t.member_start[m] != t.member_end[m]
 
 
 @compiled
 def is_line_over(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i is a line segment and contact member j a solid (plane, block, mesh, ...).
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact shape i is a line segment and contact shape j a solid (plane, block, mesh, ...).
+    ``t`` contains all arrays of the model and its state."""
     return t.member_kind[j] > RIM and is_segment(t, i)
 
 
@@ -61,7 +61,7 @@ def is_line_over(t: Tables, i: int, j: int) -> bool:
 def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its gradient,
     both in the solid's axes. i is the ball or segment to which the point belongs; its radius decides whether
-    distances from a mesh are smoothed. ``t`` holds all tables (arrays) of the model and its state."""
+    distances from a mesh are smoothed. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))
@@ -70,10 +70,10 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter of the middle of that part of line segment i which is near solid j, where a parallel
+    """Return the parameter of the middle of the interval of line segment i that is near solid j, where a parallel
     segment shall touch. The second result is its derivative with respect to the parameter nearest to the solid's
     centre. a is the start and u the vector of the segment in the axes of the solid. For infinite solids they are
-    0.5 and 0. ``t`` holds all tables (arrays) of the model and its state."""
+    0.5 and 0. ``t`` contains all arrays of the model and its state."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -92,8 +92,7 @@ def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float
     """Return, at parameter s, the function whose minimum along line segment i is the distance from solid j: the
     tuple (s, value, derivative with respect to s, normal). The normal is the gradient of the solid's distance. a
     is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of
-    its ends and the preferred middle m. ``t`` holds all tables.
-    """
+    its ends and the preferred middle m. ``t`` contains all arrays of the model."""
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
     high, n = solid_distance_gradient(t, i, j, a + s * u)
@@ -112,10 +111,10 @@ def _tangent_intersection(low: Place, high: Place) -> float:
 
 @compiled
 def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient
-    of the solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the
-    formula keeps derivatives of dual numbers. ``middle`` is the parameter that parallel segments prefer.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient of the
+    solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the formula keeps
+    derivatives of dual numbers. ``middle`` is the parameter that parallel segments prefer. ``t`` contains all
+    arrays of the model and its state."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -135,7 +134,7 @@ def _bracketed_minimum(
     """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
     distance there. It is computed by intersecting tangents and by secants, between ``low``, where the distance
     falls, and ``high``, where it rises. The segment starts at a and has the vector u, in the axes of the solid;
-    ``ends`` are penetrations of its ends and the preferred parameter. ``t`` holds all tables of the model.
+    ``ends`` are penetrations of its ends and the preferred parameter. ``t`` contains all arrays of the model.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -187,9 +186,8 @@ def _minimum_on_segment(
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the
     solid's distance there. Ends that are too far to touch give a lower bound. a is the start and u the vector of
-    the segment; ``first`` and ``last`` are distance and gradient at its ends. ``t`` holds all tables (arrays) of
-    the model and its state.
-    """
+    the segment; ``first`` and ``last`` are distance and gradient at its ends. ``t`` contains all arrays of the
+    model and its state."""
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
     A, B, middle = ends
     begin, n = first
@@ -234,8 +232,8 @@ def _minimum_on_segment(
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
     """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and two
     gradients. They are gradients of the distance with respect to both ends. The ends a and b are in the axes of
-    the solid; the depth by which the ends themselves penetrate is left out. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    the solid; the depth by which the ends themselves penetrate is left out. ``t`` contains all arrays of the model
+    and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -271,9 +269,9 @@ def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius:
 
 @compiled
 def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """Return False if line segment i with ends a and b, in the axes of solid j, is too far from it to touch.
-    That is so if it lies beyond a face of its box (block, mesh), or its middle is farther than radius plus
-    half the length. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return False if line segment i with ends a and b, in the axes of solid j, is too far from it to touch. That
+    is so if it lies beyond a face of its box (block, mesh), or its middle is farther than radius plus half the
+    length. ``t`` contains all arrays of the model and its state."""
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
@@ -289,9 +287,9 @@ def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
 
 @compiled
 def line_distance(t: Tables, i: int, j: int, share: float) -> float:
-    """Return the signed distance of the axis of line segment i from solid j after ``share`` of the time step
-    (0: start, 1: end) [m]. If a quick test says that they cannot touch, twice the radius plus the size of the
-    segment is returned. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of the axis of line segment i from solid j after the fraction ``share`` of the
+    time step (0: start, 1: end) [m]. If a quick test says that they cannot touch, twice the radius plus the size
+    of the segment is returned. ``t`` contains all arrays of the model and its state."""
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
     a, b = a + share * da, b + share * db
@@ -305,8 +303,8 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
     """Return the signed distance of line segment i from solid j at the start of the time step, its change [m], and
     three further values. These are the mean parameter s of the contact and the discrete gradients with respect to
-    both ends, whose products with the displacements of the ends sum to the change. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    both ends, whose products with the displacements of the ends sum to the change. ``t`` contains all arrays of
+    the model and its state."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
@@ -419,16 +417,16 @@ def shared_penetration(
 
 @compiled
 def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
-    """Return whether line segment m shares its start, and whether it shares its end, with another segment of
-    its line. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether line segment m shares its start, and whether it shares its end, with another segment of its
+    line. ``t`` contains all arrays of the model and its state."""
     return t.member_far[2 * m] != t.member_start[m], t.member_far[2 * m + 1] != t.member_end[m]
 
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Return whether one of contact members i and j is a ball, and the other a segment that shares an end with
-    another segment. A ball may be a point; segments that share ends form a line. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    """Return whether one of contact shapes i and j is a ball, and the other a segment that shares an end with
+    another segment. A ball may be a point; segments that share ends form a line. ``t`` contains all arrays of the
+    model and its state."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
@@ -439,10 +437,10 @@ def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, Vector, Vector, Vector]:
-    """Return four vectors from the centre of ball k to nodes of a line, in world axes, after ``share`` of the time
-    step [m]. The nodes are the start and end of line segment m, then the far ends of the segments before and after
-    it. The share is 0 at the start of the time step, 1 at its end. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return four vectors from the centre of ball k to nodes of a line, in world axes [m]. The nodes are the start
+    and end of line segment m, then the far ends of the segments before and after it. Positions are those after the
+    fraction ``share`` of the time step, 0 at its start, 1 at its end. ``t`` contains all arrays of the model and
+    its state."""
     y, p, q = t.member_start[k], t.member_start[m], t.member_end[m]
     o, w = t.member_far[2 * m], t.member_far[2 * m + 1]
     x = t.world0[y] + share * t.change[y]
@@ -452,9 +450,9 @@ def vectors_from_ball(t: Tables, m: int, k: int, share: float) -> tuple[Vector, 
 
 @compiled
 def penetration_on_line(t: Tables, m: int, k: int, p: float, share: float) -> Depth:
-    """Return the penetration of ball k that is attributed to line segment m after ``share`` of the time step (0:
-    start, 1: end), and its derivatives. Adjacent segments of a line share one contact force. p is the exponent of
-    the contact force. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the penetration of ball k that is attributed to line segment m after the fraction ``share`` of the
+    time step (0: start, 1: end), and its derivatives. Adjacent segments of a line share one contact force. p is
+    the exponent of the contact force. ``t`` contains all arrays of the model and its state."""
     A, B, P, Q = vectors_from_ball(t, m, k, share)
     has_before, has_after = shared_ends(t, m)
     return shared_penetration(t.member_radius[m] + t.member_radius[k], p, has_before, has_after, A, B, P, Q)

@@ -37,32 +37,32 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return axis k (0, 1, 2) of a contact member in the world at the start of the time step. ``axes`` holds
-    the indices of its directions; without them it is the axis of the world. Contact members are spheres, line
-    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return axis k (0, 1, 2) of a contact shape in the world at the start of the time step. ``axes`` holds the
+    indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line segments
+    and solids. ``t`` contains all arrays of the model and its state."""
     return t.world0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the change in the time step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds
-    the indices of its directions; without them it is zero. Contact members are spheres, line segments and
-    solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the change in the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` holds the
+    indices of its directions; without them it is zero. Contact shapes are spheres, line segments and solids. ``t``
+    contains all arrays of the model and its state."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the mean over the time step of axis k (0, 1, 2) of a contact member in the world. ``axes`` holds
-    the indices of its directions; without them it is the axis of the world. Contact members are spheres, line
-    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the mean over the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` holds the
+    indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line segments
+    and solids. ``t`` contains all arrays of the model and its state."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
 @compiled
 def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """Return the position of point p in the axes of solid j at the start of the time step, and its change in
-    it [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the position of point p in the axes of solid j at the start of the time step, and its change in it
+    [m]. ``t`` contains all arrays of the model and its state."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.world0[p] - t.world0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
@@ -75,9 +75,9 @@ def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
 
 @compiled
 def distance_over(t: Tables, i: int, j: int, share: float) -> float:
-    """Return the signed distance of contact member i (ball, point or rim) from the surface of solid j after
-    ``share`` of the time step (0: start, 1: end) [m]; the radius of i is not subtracted. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the signed distance of contact shape i (ball, point or rim) from the surface of solid j [m]. It is
+    the one after the fraction ``share`` of the time step (0: start, 1: end); the radius of i is not subtracted.
+    ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return rim_distance(t, i, j, w + share * dw)
@@ -91,7 +91,7 @@ distance_of_solid = compiled(solid_distance)
 @compiled
 def shape_distance(t: Tables, j: int, w: Vector) -> float:
     """Return the signed distance of a point w from the surface of solid j (not a mesh), in the solid's axes,
-    negative inside [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    negative inside [m]. ``t`` contains all arrays of the model and its state."""
     size = t.member_size + 3 * j
     return distance_of_solid(t.member_kind[j], size[0], size[1], size[2], w.x, w.y, w.z)
 
@@ -100,7 +100,7 @@ def shape_distance(t: Tables, j: int, w: Vector) -> float:
 def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
     """Return the signed distance of a point w from the surface of solid j, in the solid's axes, negative inside
     [m]. The solid may be a mesh; then the radius of i, the ball or segment of the point, decides whether the
-    distance is smoothed. ``t`` holds all tables (arrays) of the model and its state."""
+    distance is smoothed. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance(t, j, w, t.member_radius[i])
     return shape_distance(t, j, w)
@@ -108,10 +108,10 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
-    """Return the signed distance of contact member i from solid j at the start of the time step, its change, and a
+    """Return the signed distance of contact shape i from solid j at the start of the time step, its change, and a
     discrete gradient. The gradient times the change of the position of i in the axes of j is exactly the change of
     distance. i is a ball, point or rim; a rim has the coordinates of ``rim_coordinates`` in place of a position.
-    The radius of i is not subtracted. ``t`` holds all tables of the model."""
+    The radius of i is not subtracted. ``t`` contains all arrays of the model."""
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
@@ -127,8 +127,8 @@ def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 @compiled
 def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
     """Return the coordinates (n . a, 0, height of the centre) of rim i over plane j at the start of the time step,
-    and their changes. The rim is a circle with axis a, n the unit normal of the plane. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    and their changes. The rim is a circle with axis a, n the unit normal of the plane. ``t`` contains all arrays
+    of the model and its state."""
     w, dw = position_in_solid(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
@@ -138,18 +138,17 @@ def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
 @compiled
 def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
     """Return the height of the lowest point of rim i (a circle) over plane j [m], smooth also where the rim lies
-    flat. w are the coordinates of the rim from ``rim_coordinates``: n . a, 0 and height of the centre. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    flat. w are the coordinates of the rim from ``rim_coordinates``: n . a, 0 and height of the centre. ``t``
+    contains all arrays of the model and its state."""
     size, root = t.member_size + 3 * i, sqrt(abs(1.0 - w.x * w.x + RIM_ROUNDING * RIM_ROUNDING))
     return w.z + size[1] * w.x - size[0] * (root - RIM_ROUNDING) / RIM_HEIGHT - t.member_size[3 * j]
 
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Return the radius at which friction resists the spinning of rim i (a circle) about the normal n of the
-    plane below it [m]. It is the radius of the rim where it lies flat (for a disc two thirds of it) and almost
-    0 where it stands. It is 0 if contact member i is no rim. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Return the radius at which friction resists the spinning of rim i (a circle) about the normal n of the plane
+    below it [m]. It is the radius of the rim where it lies flat (for a disc two thirds of it) and almost 0 where
+    it stands. It is 0 if contact shape i is no rim. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
@@ -160,8 +159,8 @@ def drilling_radius(t: Tables, i: int, n: Vector) -> float:
 
 @compiled
 def lowest_rim_point(t: Tables, i: int, n: Vector) -> Vector:
-    """Return the lowest point of rim i (a circle) over a plane with unit normal n, at the mean of the time
-    step [m]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the lowest point of rim i (a circle) over a plane with unit normal n, at the mean of the time step
+    [m]. ``t`` contains all arrays of the model and its state."""
     a, size = axis_mean(t, t.member_axis + 6 * i, 2), t.member_size + 3 * i
     a = (1.0 / sqrt(dot(a, a))) * a
     across, root = n - dot(n, a) * a, sqrt(abs(1.0 - dot(n, a) ** 2 + RIM_ROUNDING * RIM_ROUNDING))
@@ -178,9 +177,9 @@ def lowest_rim_point(t: Tables, i: int, n: Vector) -> Vector:
 
 @compiled
 def axis_point(t: Tables, m: int, s: float) -> Vector:
-    """Return the world position at the mean of the time step of the point at parameter s (0: start, 1: end)
-    on the axis of contact member m [m]. Contact members are spheres, line segments and solids. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the world position at the mean of the time step of the point at parameter s (0: start, 1: end) on the
+    axis of contact shape m [m]. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of
+    the model and its state."""
     return (1.0 - s) * mean_vector(t, t.member_start[m]) + s * mean_vector(t, t.member_end[m])
 
 
@@ -193,10 +192,9 @@ def zero_matrix() -> Matrix:
 
 @compiled
 def clear_end_frames(t: Tables) -> None:
-    """Mark the rotations that are cached for the ends of all contact members as out of date. It is called at
-    the start of each evaluation of the contact forces, which computes them anew where they are needed.
-    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Mark the rotations that are cached for the ends of all contact shapes as out of date. It is called at the
+    start of each evaluation of the contact forces, which computes them anew where they are needed. Contact shapes
+    are spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     for n in range(t.turning_ends[0]):
         t.end_is_known[t.turning_end[n]] = 0
     t.turning_ends[0] = 0
@@ -204,9 +202,9 @@ def clear_end_frames(t: Tables) -> None:
 
 @compiled
 def cache_end_frames(t: Tables, m: int) -> bool:
-    """Compute, unless this evaluation has done so, how the ends of contact member m (ball, segment, solid)
-    rotate in the time step, and store it; return False if the member has no rotation (nodes of strings).
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute, unless this evaluation has done so, how the ends of contact shape m (ball, segment, solid) rotate
+    in the time step, and store it; return False if the shape has no rotation (nodes of strings). ``t`` contains
+    all arrays of the model and its state."""
     if t.member_axis[6 * m] < 0:
         return False
     _cache_end_frame(t, 2 * m)
@@ -231,10 +229,10 @@ def _cache_end_frame(t: Tables, e: int) -> None:
 
 @compiled
 def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
-    """Return the components of a world vector v in the body-fixed axes at the start of contact member m,
-    whose frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to
-    them, in world axes. Contact members are spheres, line segments and solids. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the components of a world vector v in the body-fixed axes at the start of contact shape m, whose
+    frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to them, in
+    world axes. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and
+    its state."""
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 
@@ -242,8 +240,8 @@ def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
 @compiled
 def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
     """Return the displacement in the time step of a point at ``arm`` from the point at parameter s of contact
-    member m's axis [m]. ``cache_end_frames`` must have been called for m. Contact members are spheres, line
-    segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    shape m's axis [m]. ``cache_end_frames`` must have been called for m. Contact shapes are spheres, line segments
+    and solids. ``t`` contains all arrays of the model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]
@@ -255,10 +253,10 @@ def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
 
 @compiled
 def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> None:
-    """Add the force f on a point of contact member m to the forces ``t.pull`` on the member's ends. The point
-    is at ``arm`` from the point at parameter s of its axis; the moment is collected and applied by
-    ``apply_end_moments``. Contact members are spheres, line segments and solids. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Add the force f on a point of contact shape m to the forces ``t.pull`` on the shape's ends. The point is at
+    ``arm`` from the point at parameter s of its axis; the moment is collected and applied by
+    ``apply_end_moments``. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the
+    model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         t.pull[p] += f
@@ -275,9 +273,9 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 @compiled
 def apply_end_moments(t: Tables) -> None:
     """Apply the collected moments of all contact forces as forces, added to ``t.pull``, on the body-fixed
-    directions at the ends of contact members. The work on directions that are prescribed functions of time is
-    subtracted from ``t.frame_work``. Contact members are spheres, line segments and solids. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    directions at the ends of contact shapes. The work on directions that are prescribed functions of time is
+    subtracted from ``t.frame_work``. Contact shapes are spheres, line segments and solids. ``t`` contains all
+    arrays of the model and its state."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -291,9 +289,9 @@ def apply_end_moments(t: Tables) -> None:
 
 @compiled
 def moving_frame_work(t: Tables, m: int) -> float:
-    """Return the work in the time step of the present forces on those vectors of contact member m that are
-    prescribed functions of time [J]. Contact members are spheres, line segments and solids. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    """Return the work in the time step of the present forces on those vectors of contact shape m that are
+    prescribed functions of time [J]. Contact shapes are spheres, line segments and solids. ``t`` contains all
+    arrays of the model and its state."""
     p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
         total += _moving_vector_work(t, q)

@@ -27,7 +27,7 @@ KINK = 1e-6  # squared jump of slopes that are not those of one smooth surface
 @compiled
 def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
     """Return the squared distance of a point w from axis-aligned box number ``box`` of a mesh [m2]; 0 inside.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    ``t`` contains all arrays of the model and its state."""
     low, high = t.mesh_low[box], t.mesh_high[box]
     x = max(max(low.x - w.x, w.x - high.x), 0.0)
     y = max(max(low.y - w.y, w.y - high.y), 0.0)
@@ -37,9 +37,9 @@ def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
-    """Return the squared distance of a point w from triangle k of a mesh, the number of the part of it that
-    is nearest (0: face, 1 to 3: an edge, 4 to 6: a vertex), and the nearest point. ``t`` holds all tables
-    (arrays) of the model and its state.
+    """Return the squared distance of a point w from triangle k of a mesh, the number of its nearest feature, and
+    the nearest point. Features of the triangle are 0: face, 1 to 3: an edge, 4 to 6: a vertex. ``t`` contains all
+    arrays of the model and its state.
 
     Parts: 0 the side, 1 to 3 an edge, 4 to 6 a vertex.
     """
@@ -71,7 +71,7 @@ def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vecto
 def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
     """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of a
     mesh [m2]. It is the distance from the triangles of one smallest box, reached by choosing the nearer half of
-    each box. ``t`` holds all tables (arrays) of the model and its state."""
+    each box. ``t`` contains all arrays of the model and its state."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
         box = one if squared_box_distance(t, one, w) <= squared_box_distance(t, other, w) else other
@@ -84,9 +84,9 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
-    """Return the index of the triangle of mesh j nearest to a point w, the number of its nearest part, and the
-    nearest point. Parts are 0: face, 1 to 3: an edge, 4 to 6: a vertex. Points are in the axes of the mesh. ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Return the index of the triangle of mesh j nearest to a point w, the number of its nearest feature, and the
+    nearest point. Features are 0: face, 1 to 3: an edge, 4 to 6: a vertex. Points are in the axes of the mesh; the
+    search uses a tree of bounding boxes. ``t`` contains all arrays of the model and its state."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
     while box < end:
@@ -104,9 +104,9 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from a part of triangle k of a closed mesh, negative inside [m], and
-    its gradient. ``part`` is the number of the face (0), edge (1 to 3) or vertex (4 to 6), ``foot`` the nearest
-    point on it. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the signed distance of a point w from one feature of triangle k of a closed mesh [m], and its
+    gradient. It is negative inside. ``part`` is the number of the feature: face (0), edge (1 to 3) or vertex (4 to
+    6); ``foot`` is the nearest point on it. ``t`` contains all arrays of the model and its state."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n
@@ -133,9 +133,9 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 @compiled
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
     """Return the smoothed distance of a point w outside of mesh j [m], the summed weight of faces besides the
-    nearest (0: none), and the gradient. Faces up to a fixed factor farther than ``least``, the distance of
-    the nearest, count with weights (least / distance)^p. It is smooth where two faces are equally near. ``t``
-    holds all tables (arrays) of the model and its state."""
+    nearest (0: none), and the gradient. Faces up to a fixed factor farther than ``least``, the distance of the
+    nearest, count with weights (least / distance)^p. It is smooth where two faces are equally near. ``t`` contains
+    all arrays of the model and its state."""
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:
@@ -176,18 +176,17 @@ def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, 
 @compiled
 def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
     """Return the distance [m] of a point w from the bounding box of a mesh if it is large, else 0. It is large
-    above a fixed multiple of ``radius``: a ball of this radius at w cannot touch the mesh then. The mesh
-    belongs to contact member j. w is in the axes of the mesh. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    above a fixed multiple of ``radius``: a ball of this radius at w cannot touch the mesh then. The mesh belongs
+    to contact shape j. w is in the axes of the mesh. ``t`` contains all arrays of the model and its state."""
     apart = sqrt(squared_box_distance(t, t.member_mesh[j], w))
     return apart if apart > WIDER * radius else 0.0
 
 
 @compiled
 def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a
-    ball of this radius that cannot touch the mesh, the distance from its bounding box. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a ball
+    of this radius that cannot touch the mesh, the distance from its bounding box. ``t`` contains all arrays of the
+    model and its state."""
     return mesh_distance_gradient(t, j, w, radius)[0]
 
 
@@ -195,8 +194,8 @@ def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
     gradient, in mesh axes. For a ball of this ``radius`` that cannot touch the mesh they are distance and gradient
-    of the bounding box. Distances below twice the radius are smoothed. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    of the bounding box. Distances below twice the radius are smoothed. ``t`` contains all arrays of the model and
+    its state."""
     apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]
@@ -211,10 +210,10 @@ def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple
 
 @compiled
 def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
-    """Return whether part ``part`` of triangle k and part ``other`` of triangle m of a mesh are the same
-    face, edge or vertex; faces in one plane count as one. A part is 0 for the face, 1 to 3 for an edge, 4 to
-    6 for a vertex. ``size`` is the diagonal of the mesh, which scales round-off [m]. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return whether feature ``part`` of triangle k and feature ``other`` of triangle m of a mesh are the same
+    face, edge or vertex. Faces in one plane count as one. A feature is 0 for the face, 1 to 3 for an edge, 4 to 6
+    for a vertex. ``size`` is the diagonal of the mesh, which scales round-off [m]. ``t`` contains all arrays of
+    the model and its state."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):
         return False
     if part == 0:
@@ -229,8 +228,8 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
     """Return the signed distance of a point w from mesh j at the start of the time step, its change [m], and a
     discrete gradient. The point moves by dw; the scalar product of the gradient and dw is exactly the change.
-    Distances below twice ``radius`` are smoothed; for 0 no distance is. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    Distances below twice ``radius`` are smoothed; for 0 no distance is. ``t`` contains all arrays of the model and
+    its state."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

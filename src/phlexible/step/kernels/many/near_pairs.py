@@ -31,9 +31,9 @@ def maximum(a: Vector, b: Vector) -> Vector:
 
 @compiled
 def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
-    """Return the lower and upper corner of the axis-aligned box around the axis of contact member m in the
-    time step, in world axes [m]. It contains the axis at both ends of the time step. Contact members are
-    spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the lower and upper corner of the axis-aligned box around the axis of contact shape m in the time
+    step, in world axes [m]. It contains the axis at both ends of the time step. Contact shapes are spheres, line
+    segments and solids. ``t`` contains all arrays of the model and its state."""
     p, q = t.member_start[m], t.member_end[m]
     a, b, c, d = t.world0[p], t.world0[p] + t.change[p], t.world0[q], t.world0[q] + t.change[q]
     return minimum(minimum(a, b), minimum(c, d)), maximum(maximum(a, b), maximum(c, d))
@@ -41,10 +41,10 @@ def swept_box(t: Tables, m: int) -> tuple[Vector, Vector]:
 
 @compiled
 def count_candidates(t: Tables) -> int:
-    """Return the number of candidate pairs of contact members (shapes that may touch), to be read by
-    ``candidate_pair``. The search over bounding boxes is repeated first if a member has left its box. If the list
-    of pairs was too short, the number is (number of members)^2; it is 0 without members. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return the number of candidate pairs of contact shapes (surfaces that may touch), to be read by
+    ``candidate_pair``. The search over bounding boxes is repeated first if a shape has left its box. If the list
+    of pairs was too short, the number is (number of shapes)^2; it is 0 without shapes. ``t`` contains all arrays
+    of the model and its state."""
     if t.members == 0:
         return 0
     if t.near_known[0] == 0 or not _stay_in_boxes(t):
@@ -54,10 +54,10 @@ def count_candidates(t: Tables) -> int:
 
 @compiled
 def candidate_pair(t: Tables, n: int) -> tuple[int, int]:
-    """Return the indices of the two contact members (shapes that may touch) of candidate pair number n, the lower
-    index first. If the list of pairs was too short, n counts all ordered pairs of members. Then (-1, -1) is
+    """Return the indices of the two contact shapes (surfaces that may touch) of candidate pair number n, the lower
+    index first. If the list of pairs was too short, n counts all ordered pairs of shapes. Then (-1, -1) is
     returned for a pair that cannot touch, whose boxes do not overlap, or that has the higher index first. ``t``
-    holds all tables (arrays) of the model and its state."""
+    contains all arrays of the model and its state."""
     if t.near_count[0] >= 0:
         return t.near_first[n], t.near_second[n]
     i, j = n // t.members, n % t.members
@@ -77,9 +77,9 @@ def _stay_in_boxes(t: Tables) -> bool:
 
 @compiled
 def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
-    """Return whether a solid can touch contact member i, a sample point, corner or rim of another body, according
-    to their kinds. For instance only planes touch rims, and only infinite solids touch corners. ``t`` holds all
-    tables (arrays) of the model and its state.
+    """Return whether a solid can touch contact shape i, a sample point, corner or rim of another body, according
+    to their kinds. For instance only planes touch rims, and only infinite solids touch corners. ``t`` contains all
+    arrays of the model and its state.
 
     Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
     """
@@ -95,7 +95,7 @@ def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
     """Return whether segments i and j of one line are far enough apart along it to be in contact. The difference
     of their numbers must be at least the minimum ``t.member_apart`` of the line (0: never). On a closed line the
-    shorter way round counts. ``t`` holds all tables (arrays) of the model and its state."""
+    shorter way round counts. ``t`` contains all arrays of the model and its state."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
     return apart > 0 and way >= apart and (loop == 0 or loop - way >= apart)
@@ -103,9 +103,9 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact members i and j (balls, segments, solids) can be a contact pair, wherever they are.
+    """Return whether contact shapes i and j (balls, segments, solids) can be a contact pair, wherever they are.
     They must be of one contact group, on its two different sides, of kinds that touch, and on different bodies or
-    far apart along one line. ``t`` holds all tables (arrays) of the model and its state."""
+    far apart along one line. ``t`` contains all arrays of the model and its state."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -122,9 +122,9 @@ def _may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether solid j can be in contact with contact member i. It can with a ball, point or rim of a kind
-    that it accepts, or with a line segment between its ends, depending on rounding. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return whether solid j can be in contact with contact shape i. It can with a ball, point or rim of a kind
+    that it accepts, or with a line segment between its ends, depending on rounding. ``t`` contains all arrays of
+    the model and its state."""
     if not is_segment(t, i):
         return t.member_kind[i] <= RIM and _solid_accepts_kind(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]
@@ -133,9 +133,9 @@ def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
-    """Return whether the enlarged bounding boxes of contact members i and j overlap, so that they are a
-    candidate pair. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    """Return whether the enlarged bounding boxes of contact shapes i and j overlap, so that they are a candidate
+    pair. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its
+    state."""
     if t.member_around[i] < 0.0:
         return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
@@ -148,9 +148,9 @@ def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact member i (a ball, segment or solid), anywhere in its bounding box, may touch the
-    infinite solid j (such as a plane). It is always True if j moves. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return whether contact shape i (a ball, segment or solid), anywhere in its bounding box, may touch the
+    infinite solid j (such as a plane). It is always True if j moves. ``t`` contains all arrays of the model and
+    its state."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
@@ -160,10 +160,10 @@ def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _search_pairs(t: Tables) -> None:
-    """Compute new bounding boxes of all contact members, and list all pairs whose boxes overlap as candidate
-    pairs. Boxes have a margin and include the motion in the time step. The pairs are sorted, unless the list
-    is too short for them. Contact members are spheres, line segments and solids. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute new bounding boxes of all contact shapes, and list all pairs whose boxes overlap as candidate pairs.
+    Boxes have a margin and include the motion in the time step. The pairs are sorted, unless the list is too short
+    for them. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its
+    state."""
     mean, count = 0.0, 0.0
     for m in range(t.members):
         skin = t.contact_group_skin[t.member_contact_group[m]]
@@ -189,9 +189,9 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
-    """Return whether contact member m (a ball, segment or solid) is compared with all others instead of through
-    the search grid. This is so if it is infinite, or its extent is not finite or above a fixed multiple of
-    ``mean``, the mean extent. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return whether contact shape m (a ball, segment or solid) is compared with all others instead of through the
+    search grid. This is so if it is infinite, or its extent is not finite or above a fixed multiple of ``mean``,
+    the mean extent. ``t`` contains all arrays of the model and its state."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -202,10 +202,9 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact members into the cells of a grid, which are as large as the largest member. So members
-    that may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out.
-    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    """Sort the contact shapes into the cells of a grid, which are as large as the largest shape. So shapes that
+    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out. Contact
+    shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -235,10 +234,10 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
-    """Add the candidate pairs of contact member m with members in its grid cell and in half of the adjacent cells
-    to the list. So each pair occurs once. A member that is not in the grid is paired with all others. Contact
-    members are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid. ``t``
-    holds all tables of the model."""
+    """Add the candidate pairs of contact shape m with shapes in its grid cell and in half of the adjacent cells to
+    the list. So each pair occurs once. A shape that is not in the grid is paired with all others. Contact shapes
+    are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid. ``t``
+    contains all arrays of the model."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):
@@ -258,9 +257,9 @@ def _list_neighbours(t: Tables, m: int, mean: float) -> None:
 
 @compiled
 def _list_pair(t: Tables, m: int, k: int) -> None:
-    """Add contact members m and k to the list of candidate pairs, ``t.near_found``, if they may touch and
-    their boxes overlap. If the list is full, the count ``t.near_count`` becomes -1. Contact members are
-    spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add contact shapes m and k to the list of candidate pairs, ``t.near_found``, if they may touch and their
+    boxes overlap. If the list is full, the count ``t.near_count`` becomes -1. Contact shapes are spheres, line
+    segments and solids. ``t`` contains all arrays of the model and its state."""
     count = t.near_count[0]
     if count < 0 or not _may_touch(t, m, k) or not _boxes_overlap(t, m, k):
         return
@@ -275,8 +274,8 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 def _sort_pairs(t: Tables, count: int) -> None:
     """Sort the list of ``count`` candidate pairs of contact shapes by their first and then by their second index.
     The list is read from ``t.near_found`` and written to ``t.near_first`` and ``t.near_second``. So sums over
-    pairs do not depend on the order in which the search finds them. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    pairs do not depend on the order in which the search finds them. ``t`` contains all arrays of the model and its
+    state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_start[m] = 0

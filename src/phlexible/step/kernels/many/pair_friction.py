@@ -32,8 +32,8 @@ from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, S
 def reset_pairs(t: Tables) -> None:
     """Set ``t.pair_cursor`` to zero, so that friction histories of contact pairs are looked up and stored from the
     beginning of the list. Rotations that are cached for the ends of contact shapes are cleared too. It is called
-    before contact forces are evaluated, with pairs in ascending order. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    before contact forces are evaluated, with pairs in ascending order. ``t`` contains all arrays of the model and
+    its state."""
     clear_end_frames(t)
     t.pair_cursor[0], t.pair_cursor[1] = 0, 0
 
@@ -46,9 +46,9 @@ def _squared_deflection(t: Tables, index: int) -> float:
 
 @compiled
 def _bristle_energy_of_pair(t: Tables, index: int) -> float:
-    """Return the elastic energy at the start of the time step of the friction bristles (friction springs) of
-    one contact pair [J]. ``index`` is its index in the stored list; sliding, rolling and drilling are summed.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the elastic energy at the start of the time step of the friction bristles (friction springs) of one
+    contact pair [J]. ``index`` is its index in the stored list; sliding, rolling and drilling are summed. ``t``
+    contains all arrays of the model and its state."""
     number = int(abs(value_of(t.pair_bristle[PAIR * index])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
@@ -64,9 +64,9 @@ def _bristle_energy_of_pair(t: Tables, index: int) -> float:
 
 @compiled
 def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
-    """Return 0.4 r^2 [m2], the scale of the rolling resistance of contact members i and j. r is the radius of the
+    """Return 0.4 r^2 [m2], the scale of the rolling resistance of contact shapes i and j. r is the radius of the
     ball among them (of i if both are balls). It is 0 if neither is a ball, or the other is a segment or has no
-    rotation. ``t`` holds all tables (arrays) of the model and its state.
+    rotation. ``t`` contains all arrays of the model and its state.
 
     The ball has a rotation; the other member has one too or is fixed.
     """
@@ -85,9 +85,9 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def dissipate_pair(t: Tables, index: int) -> None:
-    """Add the energy of the friction bristles of the contact pair at index ``index`` of the stored list to
-    the lost energy ``t.contact_group_loss``. Its bodies have separated; nothing is done for -1. A bristle is
-    a friction spring. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the energy of the friction bristles of the contact pair at index ``index`` of the stored list to the
+    lost energy ``t.contact_group_loss``. Its bodies have separated; nothing is done for -1. A bristle is a
+    friction spring. ``t`` contains all arrays of the model and its state."""
     if index < 0:
         return
     energy = _bristle_energy_of_pair(t, index)
@@ -98,10 +98,9 @@ def dissipate_pair(t: Tables, index: int) -> None:
 
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
-    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time
-    step; -1 if it is new or has neither friction nor restitution. Pairs must be looked up in ascending order;
-    the energy of stored pairs that are skipped counts as lost. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step;
+    -1 if it is new or has neither friction nor restitution. Pairs must be looked up in ascending order; the energy
+    of stored pairs that are skipped counts as lost. ``t`` contains all arrays of the model and its state."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -119,18 +118,18 @@ def find_pair_history(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def pair_number(t: Tables, i: int, j: int) -> float:
-    """Return the number n min(i, j) + max(i, j) + 1 of the pair of contact members i and j, of n members. It
-    identifies the pair in stored lists. Contact members are spheres, line segments and solids. ``t`` holds
-    all tables (arrays) of the model and its state."""
+    """Return the number n min(i, j) + max(i, j) + 1 of the pair of contact shapes i and j, of n shapes. It
+    identifies the pair in stored lists. Contact shapes are spheres, line segments and solids. ``t`` contains all
+    arrays of the model and its state."""
     return float(min(i, j)) * t.members + float(max(i, j)) + 1.0
 
 
 @compiled
 def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, index: int) -> int:
-    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to
-    entry ``active_pair`` of ``t.met_bend``. Bristles are friction springs. The stored list, in the order of
-    pair numbers, is searched from index ``index`` on; returned is the index at which the search for the next
-    pair begins. ``t`` holds all tables (arrays) of the model and its state."""
+    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to entry
+    ``active_pair`` of ``t.met_bend``. Bristles are friction springs. The stored list, in the order of pair
+    numbers, is searched from index ``index`` on; returned is the index at which the search for the next pair
+    begins. ``t`` contains all arrays of the model and its state."""
     number = pair_number(t, i, j)
     while index < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * index]) < number:
         index += 1
@@ -143,8 +142,8 @@ def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, index: in
 @compiled
 def dissipate_separated_pairs(t: Tables) -> None:
     """Add the energies of the friction springs (bristles) of contact pairs that no longer touch to the lost energy
-    ``t.contact_group_loss``. Set the unused rest of the new list of friction histories to zero. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    ``t.contact_group_loss``. Set the unused rest of the new list of friction histories to zero. ``t`` contains all
+    arrays of the model and its state."""
     place = t.pair_cursor[0]
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         dissipate_pair(t, place)
@@ -160,10 +159,10 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of members i and j (balls, segments, solids) in the arrays ``touch_...`` for friction
-    and Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point
-    and n the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the
-    penetration. Without room only the arms are stored.
+    """Store the contact of shapes i and j (balls, segments, solids) in the arrays ``touch_...`` for friction and
+    Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point and n
+    the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the penetration.
+    Without room only the arms are stored.
 
     Without room the index is ``touching_pairs``.
     """
@@ -188,11 +187,11 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Add the friction forces of contact members i and j (spheres, line segments, solids) over a time step of
+    """Add the friction forces of contact shapes i and j (spheres, line segments, solids) over a time step of
     length h to ``t.pull``. Rolling and drilling resistance are included; without friction only the impact speed is
-    stored. The normal force is ``normal``, along n; s and z are the parameters of the contact on the members'
-    axes. ``touch`` is the index of the contact in this time step, ``known`` that of the pair in the last one (-1:
-    new).
+    stored. The normal force is ``normal``, along n; s and z are the parameters of the contact on the axes of the
+    shapes. ``touch`` is the index of the contact in this time step, ``known`` that of the pair in the last one
+    (-1: new).
 
     Derivatives of the friction (8.44) are added at index ``touch``. History variables of the pair are stored if
     there is room.
@@ -237,9 +236,9 @@ def _apply_sliding_friction(
     known: int,
     index: int,
 ) -> None:
-    """Add the sliding friction of contact members i and j (balls, segments, solids) over a time step of length h
-    to ``t.pull``. It is the force of a bristle (friction spring), or regularized friction without one. The contact
-    is at the parameters s and z of their axes; n is the normal, ``normal`` the normal force. Results are stored at
+    """Add the sliding friction of contact shapes i and j (balls, segments, solids) over a time step of length h to
+    ``t.pull``. It is the force of a bristle (friction spring), or regularized friction without one. The contact is
+    at the parameters s and z of their axes; n is the normal, ``normal`` the normal force. Results are stored at
     ``touch`` and ``index``; ``known`` is the index of the pair in the last time step (-1: none).
 
     Derivatives go to ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
@@ -284,10 +283,10 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor by which the stiffness of the friction spring of contact members i and j (balls, segments,
+    """Return the factor by which the stiffness of the friction spring of contact shapes i and j (balls, segments,
     solids) is multiplied. It is the product of their entries in ``t.member_hold``, and 1 except in linear models
-    of contacts at rest. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    of contacts at rest. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling. ``t`` contains all arrays of the
+    model and its state."""
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 
@@ -295,7 +294,7 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling of ball i on contact member j, and apply them as forces
+    """Compute the moments that resist rolling and drilling of ball i on contact shape j, and apply them as forces
     added to ``t.pull``. h is the length of the time step; drilling is spinning about the normal n. ``normal`` is
     the normal force, ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in
     the last time step (-1: none). See docs/theory.md, 8, (8.46).
@@ -343,9 +342,9 @@ def _apply_rolling_resistance(
 
 @compiled
 def mean_rotation(t: Tables, parts: Integers) -> Vector:
-    """Return the rotation vector of a body in the time step from the changes of three body-fixed directions,
-    in world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts``
-    holds their indices. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the rotation vector of a body in the time step from the changes of three body-fixed directions, in
+    world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts`` holds
+    their indices. ``t`` contains all arrays of the model and its state."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(3):
         moment += cross(mean_vector(t, parts[k]), t.change[parts[k]])
@@ -354,9 +353,9 @@ def mean_rotation(t: Tables, parts: Integers) -> Vector:
 
 @compiled
 def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
-    """Add a moment ``couple`` on contact member m as forces, in ``t.pull``, on the three directions fixed to
-    it. Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    """Apply a moment ``couple`` to contact shape m, as forces on the three directions fixed to it that are added
+    to ``t.pull``. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and
+    its state."""
     axes = t.member_axis + 6 * m
     shared = solve_moment(mean_directions(t, axes[0], axes[1], axes[2]), couple)
     for k in range(3):
@@ -365,18 +364,17 @@ def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
 
 @compiled
 def _bristle_member(t: Tables, i: int, j: int) -> int:
-    """Return which of contact members i and j stores the deflection of their friction bristle in its axes:
-    the second, or the first if only that one has a rotation. Contact members are spheres, line segments and
-    solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return which of contact shapes i and j stores the deflection of their friction bristle in its axes: the
+    second, or the first if only that one has a rotation. Contact shapes are spheres, line segments and solids.
+    ``t`` contains all arrays of the model and its state."""
     return j if t.member_axis[6 * j] >= 0 else i
 
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
-    """Return the deflection of a friction bristle in world axes, from three numbers stored in the axes of
-    contact member m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
-    Contact members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and
-    its state.
+    """Return the deflection of a friction bristle in world axes, from three components ``stored`` in the axes of
+    contact shape m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
+    Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its state.
 
     With ``drills`` the component along n is kept, for drilling.
     """
@@ -391,9 +389,9 @@ def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool)
 
 @compiled
 def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
-    """Store the deflection ``end`` of a friction bristle (spring) as three numbers in the axes of contact
-    member m, with its length unchanged. They are written to ``stored``; ``end`` is in world axes. Contact
-    members are spheres, line segments and solids. ``t`` holds all tables (arrays) of the model and its state."""
+    """Store the deflection ``end`` of a friction bristle (spring) as three components in the axes of contact shape
+    m, with its length unchanged. They are written to ``stored``; ``end`` is in world axes. Contact shapes are
+    spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     local, length = components_in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local
@@ -405,8 +403,8 @@ def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, wo
     """Add the change of the energy that a bristle stores in the time step to ``t.contact_group_work``. The rest of
     the work on it is added to the lost energy ``t.contact_group_loss`` [J]. A bristle is a friction spring of
     stiffness k; its deflections are ``before`` and ``after``, and ``work`` is done on it. The first entry of
-    ``t.contact_group_work`` sums these changes, the second their absolute values. ``t`` holds all tables (arrays)
-    of the model and its state."""
+    ``t.contact_group_work`` sums these changes, the second their absolute values. ``t`` contains all arrays of the
+    model and its state."""
     stored = 0.5 * k * (dot(after, after) - dot(before, before))
     t.contact_group_work[0] += stored
     t.contact_group_work[1] += abs(stored)
@@ -415,8 +413,8 @@ def _add_bristle_energies(t: Tables, k: float, before: Vector, after: Vector, wo
 
 @compiled
 def pair_bristle_energy(t: Tables) -> float:
-    """Return the elastic energy of the friction bristles (friction springs) of all contact pairs at the start
-    of the time step [J]. ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the elastic energy of the friction bristles (friction springs) of all contact pairs at the start of
+    the time step [J]. ``t`` contains all arrays of the model and its state."""
     total, place = 0.0, 0
     while place < t.kept_pairs and t.pair_bristle[PAIR * place] != 0.0:
         total += _bristle_energy_of_pair(t, place)

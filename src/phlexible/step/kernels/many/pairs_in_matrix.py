@@ -35,8 +35,8 @@ BEYOND = 1.1  # times what it finds, which is never more than there is
 
 @exported
 def clear_matrix_pairs(t: Tables) -> None:
-    """Remove all contact pairs from the part of Newton's matrix that couples bodies in contact, the tables
-    ``held_...``. ``t`` holds all tables (arrays) of the model and its state."""
+    """Empty the list of contact pairs that couple bodies in Newton's matrix, by setting its counts to zero. ``t``
+    contains all arrays of the model and its state."""
     t.held_count[0], t.held_across[0] = 0, 0
 
 
@@ -53,10 +53,10 @@ def add_pair(
     other: Vector,
     rotates: bool,
 ) -> int:
-    """Store the contact of members i and j as a further pair of Newton's matrix, with the 3 x 3 stiffness
-    ``slope``. Pairs are in the arrays ``held_...``; iteration solves for their coupling. Return the index of the
-    pair; it is ``t.matrix_pairs`` if there is no room, and the pair does not count then. The other arguments are
-    those of ``store_pair``: parameters, normal and arms of the contact."""
+    """Append the contact of shapes i and j to the list of contact pairs that couple bodies in Newton's matrix. Its
+    stiffness is the 3 x 3 matrix ``slope``. Return the index of the pair; it is ``t.matrix_pairs`` if the list is
+    full, and the pair does not count then. The other arguments are those of ``store_pair``: parameters, normal and
+    arms of the contact."""
     n = t.held_count[0]
     store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
     t.held_slope[n] = slope
@@ -70,11 +70,10 @@ def add_pair(
 def store_pair(
     t: Tables, n: int, i: int, j: int, s: float, z: float, normal: Vector, arm: Vector, other: Vector, rotates: bool
 ) -> None:
-    """Store how the velocities of their bodies move the contact point of members i and j, pair n of Newton's
-    matrix, in the arrays ``held_...``. s and z are parameters on the members' axes, ``arm`` and ``other``
+    """Store in entry n of the list of contact pairs how body velocities move the contact point of shapes i and j.
+    The list belongs to Newton's matrix. s and z are parameters on the axes of the shapes, ``arm`` and ``other``
     vectors from there to the contact point, ``normal`` is the unit normal. With ``rotates``, the relative rotation
-    of the members is stored in place of the displacement of the point. ``t`` holds all tables (arrays) of the
-    model and its state.
+    of the shapes is stored in place of the displacement of the point. ``t`` contains all arrays of the model.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -90,10 +89,10 @@ def store_pair(
 def _store_side(
     t: Tables, n: int, m: int, sign: float, s: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how the ends of contact member m (ball, segment, solid) move the contact point of pair n in Newton's
+    """Store how the ends of contact shape m (ball, segment, solid) move the contact point of pair n in Newton's
     matrix, times ``sign``. Ends without a body are left out. s is the parameter on its axis, ``arm`` the vector
-    from there to the contact point, ``normal`` the contact normal. With ``rotates`` the rotation of the member is
-    stored in place of the displacement. ``t`` holds all tables (arrays) of the model and its state."""
+    from there to the contact point, ``normal`` the contact normal. With ``rotates`` the rotation of the shape is
+    stored in place of the displacement. ``t`` contains all arrays of the model and its state."""
     p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
     if t.member_kind[m] > INSET or is_rigid_edge:
@@ -122,10 +121,11 @@ def _deforms(t: Tables, b: int) -> bool:
 def _store_turns(
     t: Tables, e: int, end: int, k: int, weight: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how rotations of its body move the contact point at end e of a pair in Newton's matrix, in
-    ``t.held_lever`` and ``t.held_motion``. For deformable bodies also the vectors by which the point moves are
+    """Store how rotations of its body move the contact point at end e of a pair in Newton's matrix: levers and
+    motions for each angular velocity. For deformable bodies also the vectors by which the point moves are
     stored, each with a matrix. k is the point of this ``end``, ``weight`` its weight; directions do not move it
-    along ``normal``. With ``rotates`` the rotation of the end is stored instead. ``t`` holds all tables."""
+    along ``normal``. With ``rotates`` the rotation of the end is stored instead. ``t`` contains all arrays of
+    the model."""
     b, axes, g, d = t.held_carrier[e], t.member_axis + 3 * end, t.end_dual + 3 * end, t.dimension
     turns, point, nothing = axes[0] >= 0, t.lever_vectors_begin[k] + d, vector(0.0, 0.0, 0.0)
     for l in range(t.rigid_of[b] - d):
@@ -152,9 +152,9 @@ def _store_turns(
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
     """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix.
-    What couples velocities of one body is added to its block in ``t.blocks``; couplings of different bodies are
-    stored in ``held_...``, for iteration. h is the length of the time step. ``t`` holds all tables (arrays) of
-    the model and its state."""
+    Couplings of velocities of one body are added to its block in ``t.blocks``; couplings of different bodies are
+    stored in a list of pairs, for the iterative solution. h is the length of the time step. ``t`` contains all
+    arrays of the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -171,10 +171,10 @@ def add_pair_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _contact_stiffness(t: Tables, n: int) -> Matrix:
-    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first member with
+    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first shape with
     respect to the relative displacement. It contains normal and tangential stiffness and the dependence of
-    friction on the normal force. Members are balls, segments and solids. ``t`` holds all tables (arrays) of the
-    model and its state."""
+    friction on the normal force. Shapes are balls, segments and solids. ``t`` contains all arrays of the model and
+    its state."""
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
@@ -186,8 +186,8 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 def gather_end(t: Tables, e: int, is_first: bool) -> None:
     """Add the motions and levers of the contact point at end e of a pair to ``t.pair_motion`` and
     ``t.pair_lever``, for each velocity of its body. Both are set to zero before if ``is_first``. A motion is the
-    displacement of the point for a unit velocity; a lever times a force is the generalized force. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    displacement of the point for a unit velocity; a lever times a force is the generalized force. ``t`` contains
+    all arrays of the model and its state."""
     b, d, nothing = t.held_carrier[e], t.dimension, vector(0.0, 0.0, 0.0)
     rigid, width, half = t.rigid_of[b], t.velocities_count[b], t.held_weight[e] * t.pair_half_step[0]
     for i in range(width if is_first else 0):
@@ -208,8 +208,8 @@ def gather_end(t: Tables, e: int, is_first: bool) -> None:
 
 @compiled
 def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body
-    that carries this end. ``t`` holds all tables (arrays) of the model and its state."""
+    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body that
+    carries this end. ``t`` contains all arrays of the model and its state."""
     b = t.held_carrier[e]
     gather_end(t, e, True)
     for i in range(t.velocities_count[b]):
@@ -225,7 +225,7 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 @compiled
 def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
     """Return the displacement of the contact point at end e of a pair in Newton's matrix for velocities x of all
-    bodies. ``t`` holds all tables (arrays) of the model and its state."""
+    bodies. ``t`` contains all arrays of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
@@ -245,7 +245,7 @@ def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
     """Add the generalized forces of a force f on a contact point to the balances y of bodies. It is the point at
-    end e of a pair in Newton's matrix. ``t`` holds all tables (arrays) of the model and its state."""
+    end e of a pair in Newton's matrix. ``t`` contains all arrays of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
     for i in range(d):
@@ -263,8 +263,8 @@ def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
     """Add the product of the contact pairs in Newton's matrix with the velocities x of all bodies to y. Unless
-    ``is_whole``, only couplings that the blocks of single bodies do not contain are multiplied. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    ``is_whole``, only couplings that the blocks of single bodies do not contain are multiplied. ``t`` contains all
+    arrays of the model and its state."""
     for n in range(t.held_count[0]):
         if not is_whole and t.held_couples[n] == 0:
             continue
@@ -280,8 +280,8 @@ def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
 
 @compiled
 def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
-    """Compute y = P^-1 E x for all unknowns. Here E is the coupling of bodies by contact pairs and P the rest
-    of Newton's matrix, whose factors are known. ``t`` holds all tables (arrays) of the model and its state."""
+    """Compute y = P^-1 E x for all unknowns. Here E is the coupling of bodies by contact pairs and P the rest of
+    Newton's matrix, whose factors are known. ``t`` contains all arrays of the model and its state."""
     fill(y, t.unknowns, 0.0)
     _add_pair_product(t, x, y, False)
     substitute(t, y, 1)
@@ -289,9 +289,9 @@ def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
 
 @compiled
 def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
-    """Return the sum of w_i^2 x_i y_i over all velocities, for two vectors x and y of shape (velocities,).
-    The weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with linear ones.
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Return the sum of w_i^2 x_i y_i over all velocities, for two vectors x and y of shape (velocities,). The
+    weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with linear ones. ``t``
+    contains all arrays of the model and its state."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]
@@ -301,9 +301,9 @@ def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
 @exported
 def correct_for_pairs(t: Tables, x: Reals) -> None:
     """Replace x, a solution without the coupling of bodies by contact pairs, by the solution of the full linear
-    system. x was computed with the factored part of Newton's matrix; a few iterations of GMRES correct it. The
-    relative error that remains is stored in ``t.pair_left``; without coupling pairs x stays. ``t`` holds all
-    tables (arrays) of the model and its state."""
+    system. x was computed with the factored blocks of Newton's matrix; a few iterations of GMRES correct it. The
+    relative error that remains is stored in ``t.pair_left``; without coupling pairs x does not change. ``t``
+    contains all arrays of the model and its state."""
     t.pair_left[0] = 0.0
     if t.held_across[0] == 0:
         return
@@ -376,8 +376,8 @@ def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
 def coupled_squared_frequency(t: Tables, h: float) -> float:
     """Return an estimate of the largest squared frequency omega^2 [1/s2] of the bodies on the springs of all
     stored contact pairs. It is computed by a few power iterations and multiplied by a safety factor. Return -1 if
-    there was no room to store all pairs. h is the time step in which they were stored. ``t`` holds all tables
-    (arrays) of the model and its state.
+    there was no room to store all pairs. h is the time step in which they were stored. ``t`` contains all arrays
+    of the model and its state.
 
     The iteration uses the factored blocks of inertia and Rayleigh's quotient; the factor is ``BEYOND``.
     """

@@ -52,10 +52,10 @@ def inverse_matrix(A: Matrix) -> Matrix:
 
 @compiled
 def set_node_inverses(t: Tables, h: float, damping: float) -> None:
-    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal
-    block (mass and stiffness), stored in ``node_inverse``; all directions of all nodes are marked as free in
-    ``node_free``. h is the length of the time step [s], ``damping`` numerical damping. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal block
+    (mass and stiffness), stored in ``t.node_inverse``; all directions of all nodes are marked as free in
+    ``t.node_free``. h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays
+    of the model and its state."""
     one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
         t.node_free[b] = one
@@ -84,7 +84,7 @@ def constrain_nodes(t: Tables) -> None:
     """Store in ``t.cg_solution`` a change of nodal velocities that satisfies the linearized constraints of joints
     at nodes of soft bodies (0 elsewhere). Conjugate gradients start there. The constrained directions are removed
     from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``. Directions that depend on
-    earlier ones are skipped. ``t`` holds all tables (arrays) of the model and its state."""
+    earlier ones are skipped. ``t`` contains all arrays of the model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -109,9 +109,9 @@ def constrain_nodes(t: Tables) -> None:
 
 @compiled
 def constrained_node(t: Tables, m: int) -> int:
-    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect
-    to its position in ``cg_direction``; -1 for an inactive row. ``t`` holds all tables (arrays) of the model
-    and its state. A row is one scalar equation of a joint or drive."""
+    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect to
+    its position in ``t.cg_direction``; -1 for an inactive row. ``t`` contains all arrays of the model and its
+    state. A row is one scalar equation of a joint or drive."""
     if not is_active(t, m):
         return -1
     compute_gradients(t, m)
@@ -126,9 +126,9 @@ def constrained_node(t: Tables, m: int) -> int:
 
 @compiled
 def add_multipliers(t: Tables, h: float) -> None:
-    """Add to the multipliers ``t.multiplier1`` of joints that act on nodes of soft bodies the forces that
-    balance the residual ``cg_residual`` in the constrained directions. h is the length of the time step [s].
-    ``t`` holds all tables (arrays) of the model and its state."""
+    """Add to the multipliers ``t.multiplier1`` of joints that act on nodes of soft bodies the forces that balance
+    the residual ``t.cg_residual`` in the constrained directions. h is the length of the time step [s]. ``t``
+    contains all arrays of the model and its state."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -159,7 +159,7 @@ def add_multipliers(t: Tables, h: float) -> None:
 @compiled
 def set_nodal_residual(t: Tables) -> None:
     """Set ``t.cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of all
-    nodes of soft bodies, read from ``t.residual``. ``t`` holds all tables (arrays) of the model and its state."""
+    nodes of soft bodies, read from ``t.residual``. ``t`` contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
@@ -168,10 +168,9 @@ def set_nodal_residual(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``shift``, and store the
-    result in ``force_sum``. The matrix has masses and the stiffness with ``point_tangent``, and is never
-    assembled. h is the length of the time step [s]. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``t.shift``, and store the result
+    in ``t.force_sum``. The matrix has masses and the stiffness with ``t.point_tangent``, and is never assembled. h
+    is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -252,11 +251,11 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients,
-    starting from the present guess of velocities and multipliers. Returned is the number of Newton
-    iterations, or -1 without convergence. h is the length of the time step [s], ``damping`` numerical
-    damping, ``least_speed`` the least speed to which tolerances are relative [m/s], and ``most`` the largest
-    number of conjugate gradient iterations. ``t`` holds all tables (arrays) of the model and its state."""
+    """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients, starting
+    from the present guess of velocities and multipliers. Returned is the number of Newton iterations, or -1
+    without convergence. h is the length of the time step [s], ``damping`` numerical damping, ``least_speed`` the
+    least speed to which tolerances are relative [m/s], and ``most`` the largest number of conjugate gradient
+    iterations. ``t`` contains all arrays of the model and its state."""
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
     for iteration in range(MOST_UPDATES):
@@ -286,10 +285,10 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
     """Compute the velocity update of one Newton iteration for soft bodies by conjugate gradients, store it in
-    ``trial_update`` and add it to the velocities. Returned is the number of conjugate gradient iterations, or
-    -1 if ``most`` of them do not suffice. h is the length of the time step [s], ``damping`` numerical
-    damping, ``least_speed`` the least speed to which tolerances are relative [m/s]. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    ``t.trial_update`` and add it to the velocities. Returned is the number of conjugate gradient iterations, or -1
+    if ``most`` of them do not suffice. h is the length of the time step [s], ``damping`` numerical damping,
+    ``least_speed`` the least speed to which tolerances are relative [m/s]. ``t`` contains all arrays of the model
+    and its state."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_position[b] = t.position[b]
@@ -312,7 +311,7 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
     """Compute the mean stresses in all soft elements over a time step of length h and the symmetric part of their
     tangent. The tangent is the derivative with respect to the strain. Results are stored for each quadrature point
     in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix`` reads. ``damping`` is numerical damping,
-    a multiple of the stiffness. ``t`` holds all tables (arrays) of the model and its state."""
+    a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

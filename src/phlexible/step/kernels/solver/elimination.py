@@ -23,10 +23,10 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored
-    order; return False where a block is singular. ``relaxation`` is a small number added, in units of the
-    bodies' contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` holds all
-    tables (arrays) of the model and its state.
+    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored order;
+    return False where a block is singular. ``relaxation`` is a small number added, in units of the bodies'
+    contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` contains all arrays of the
+    model and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating
@@ -59,8 +59,8 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 def substitute(t: Tables, b: Reals, columns: int) -> None:
     """Solve the linear system with the factored Newton's matrix by forward and back substitution, in place. The
     right sides b, shape (unknowns, columns), are replaced by the solutions. While equal bodies are computed in
-    SIMD lanes (teams), ``columns`` must be 1, which is not checked. ``t`` holds all tables (arrays) of the model
-    and its state."""
+    SIMD lanes (teams), ``columns`` must be 1, which is not checked. ``t`` contains all arrays of the model and its
+    state."""
     if columns == 1:
         substitute_columns(t, b, 1)
     else:
@@ -69,8 +69,10 @@ def substitute(t: Tables, b: Reals, columns: int) -> None:
 
 @compiled_inline
 def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
-    """Solve as ``substitute``, with a program of its own for one right side b, of shape (unknowns, columns). ``t``
-    holds all tables (arrays) of the model and its state."""
+    """Solve a linear system with the factored Newton's matrix by forward and back substitution over all blocks, in
+    place. The right sides b, shape (unknowns, columns), are replaced by the solutions. ``substitute`` calls it
+    with ``columns`` = 1 as a constant, for which faster code is compiled. ``t`` contains all arrays of the model
+    and its state."""
     substitute_teams(t, b, False)
     for index in range(t.visits):
         if is_alone(t, t.visit_node[index]):
@@ -84,7 +86,7 @@ def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
 @exported
 def factor_frame(t: Tables, b: int) -> Truth:
     """Factor the diagonal block of floating body b in place by LU decomposition, without other bodies; return
-    False where it is singular. ``t`` holds all tables (arrays) of the model and its state."""
+    False where it is singular. ``t`` contains all arrays of the model and its state."""
     if has_segments(t, b):
         return factor_segments(t, b)
     n = t.velocities_count[b]
@@ -95,7 +97,7 @@ def factor_frame(t: Tables, b: int) -> Truth:
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
     """Solve a linear system with the factored diagonal block (mass matrix) of carrier b, a floating body or node,
     in place for x. x becomes zero if ``t.hardness[b]`` marks the body as without inertia. For a node x is divided
-    by its mass. ``t`` holds all tables (arrays) of the model and its state."""
+    by its mass. ``t`` contains all arrays of the model and its state."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])
@@ -110,8 +112,8 @@ def solve_carrier(t: Tables, b: int, x: Reals) -> None:
 @compiled
 def transpose_matrix(t: Tables) -> None:
     """Transpose all blocks of Newton's matrix in place, before its factorization, for adjoint derivatives.
-    Segmented (long) bodies must not occur, which is not checked. ``t`` holds all tables (arrays) of the model and
-    its state."""
+    Segmented (long) bodies must not occur, which is not checked. ``t`` contains all arrays of the model and its
+    state."""
     for index in range(t.visits):
         n, block = t.visit_size[index], t.blocks + t.visit_diagonal[index]
         for i in range(n):

@@ -44,7 +44,7 @@ PREDICTED_WITH_STRESSES = 1e-14  # of thin shells, whose updates end at 1e-13
 def velocity_norm(t: Tables, nu: Reals) -> float:
     """Return the largest norm sqrt(sum (w_i nu_i)^2) over all floating bodies and nodes of the velocities nu of
     one of them [m/s]; NaN if a velocity is NaN. The weights w, in ``t.velocity_weight``, make angular and elastic
-    velocities comparable with linear ones. ``t`` holds all tables (arrays) of the model and its state."""
+    velocities comparable with linear ones. ``t`` contains all arrays of the model and its state."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
@@ -57,9 +57,9 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
-    """Set ``t.velocity1`` and ``t.multiplier1``, the unknowns at the end of the time step, to the saved ones
-    plus ``length`` times the update of Newton's method. Only the selected lanes (of several mechanisms that
-    advance at the same time) change. ``t`` holds all tables (arrays) of the model and its state."""
+    """Set ``t.velocity1`` and ``t.multiplier1``, the unknowns at the end of the time step, to the saved ones plus
+    ``length`` times the update of Newton's method. Only the selected lanes (of several mechanisms that advance at
+    the same time) change. ``t`` contains all arrays of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
@@ -71,10 +71,10 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
 
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float]:
-    """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, if
-    updates go on decreasing as before. Second is the largest product of the last update with ``row_curvature``
-    [1/s2]. If multipliers ``make_friction`` a slower decrease is assumed, that of an iteration with stored
-    factors. ``t`` holds all tables (arrays) of the model and its state.
+    """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, if updates
+    go on decreasing as before. Second is the largest product of the last update with ``t.row_curvature`` [1/s2].
+    If multipliers ``make_friction`` a slower decrease is assumed, that of an iteration with stored factors. ``t``
+    contains all arrays of the model and its state.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -93,8 +93,8 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float
 
 @compiled
 def multipliers_make_friction(t: Tables) -> bool:
-    """Return whether any joint has friction whose limit depends on its joint force. ``t`` holds all tables
-    (arrays) of the model and its state."""
+    """Return whether any joint has friction whose limit depends on its joint force. ``t`` contains all arrays of
+    the model and its state."""
     for f in range(t.forces):
         if t.bearing[f] >= 0:
             return True
@@ -105,7 +105,7 @@ def multipliers_make_friction(t: Tables) -> bool:
 def accept_trial_update(t: Tables) -> None:
     """Copy the trial update of Newton's method to the current update, ``t.update``. The present velocities and
     multipliers, from which it starts, are saved in ``t.saved_velocity`` and ``t.saved_multiplier``, and the
-    stresses of force families too. ``t`` holds all tables (arrays) of the model and its state."""
+    stresses of force families too. ``t`` contains all arrays of the model and its state."""
     copy(t.trial_update, t.update, t.unknowns)
     copy(t.velocity1, t.saved_velocity, t.velocities)
     copy(t.multiplier1, t.saved_multiplier, t.rows)
@@ -114,9 +114,8 @@ def accept_trial_update(t: Tables) -> None:
 
 @compiled
 def compute_trial_update(t: Tables) -> float:
-    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J,
-    store it in ``trial_update``; return its norm [m/s]. ``t`` holds all tables (arrays) of the model and its
-    state."""
+    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, store
+    it in ``t.trial_update``; return its norm [m/s]. ``t`` contains all arrays of the model and its state."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
@@ -126,10 +125,10 @@ def compute_trial_update(t: Tables) -> float:
 
 @compiled
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
-    """Remove from the multipliers ``t.multiplier1`` of redundant joints the component that moves nothing
-    (null space), with the factors of the last time step. Returned is its size relative to the multipliers.
-    Only the selected lanes (of several mechanisms that advance at the same time) change. ``t`` holds all
-    tables (arrays) of the model and its state.
+    """Remove from the multipliers ``t.multiplier1`` of redundant joints the component that moves nothing (null
+    space), with the factors of the last time step. Returned is its size relative to the multipliers. Only the
+    selected lanes (of several mechanisms that advance at the same time) change. ``t`` contains all arrays of the
+    model and its state.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
@@ -162,11 +161,11 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute and factor Newton's matrix, ``t.blocks``, at the point of the last residual; return False where
-    it is singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new
-    factors; those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical
-    damping, a multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t``
-    holds all tables (arrays) of the model and its state.
+    """Compute and factor Newton's matrix, ``t.blocks``, at the point of the last residual; return False where it
+    is singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new factors;
+    those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical damping, a
+    multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t`` contains all
+    arrays of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -209,7 +208,7 @@ def solve_step(
     velocities and multipliers; return a status and the number of iterations for each lane. Only the ``selected``
     lanes (of several mechanisms that advance at the same time) change. ``damping`` is numerical damping,
     ``relaxation`` is added for redundant constraints; ``least_speed`` [m/s], ``acceptable``, ``enough`` and
-    ``shortest`` decide when the iteration ends. ``t`` holds all tables.
+    ``shortest`` decide when the iteration ends. ``t`` contains all arrays of the model.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
