@@ -58,7 +58,7 @@ class ModelChanges:
 
     Attributes:
         parts: changes of tables, of prescribed vectors and loads in the steps of stretches, and of the initial
-        state.
+            state.
     """
 
     parts: Mapping[Part, Array]
@@ -251,7 +251,7 @@ class Sides(Generic[Measured]):
         direction, label: of the parameter.
         base: the model that was run.
         more, less: models with the increased and the decreased parameter. Other parameters that do not change the
-            readings may be decreased in ``less`` too; None: the readings do not depend on the parameter.
+            sensor values may be decreased in ``less`` too; None: the sensor values do not depend on the parameter.
         up, down: changes of their arrays; None where arrays of integers differ, so that changes of numbers alone do
             not describe the model.
     """
@@ -305,9 +305,9 @@ def perturbed_models(
         run: the run that is differentiated.
         base: its model.
         recipe: makes a model from parameters.
-        varied: parameters at which derivatives are taken.
+        varied: parameters at which derivatives are computed.
         directions: of single parameters.
-        reads_same: whether the sensors of another model give the same readings at the states of the run.
+        reads_same: whether the sensors of another model give the same values at the states of the run.
 
     Raises:
         ModelError, ParameterError: models that cannot be differentiated, or whose unknowns change with a parameter.

@@ -119,10 +119,10 @@ def controller_readings(
 ) -> tuple[Reader, Mapping[str, Array], Reading, Array]:
     """Evaluate the measurements of the controller of a load ``value`` at all instants of a run at which
     controllers were called. Return the sensor reader, the states at these instants (arrays by name, with a first
-    axis (calls,)), the sensor, and the measurements (calls, components). ``assembly`` holds the model's arrays.
+    axis (calls,)), the sensor, and the measurements (calls, components). ``assembly`` contains the model's arrays.
 
     Returns:
-        The reader, the states, the sensor, and its readings, shape (K, values).
+        The reader, the states, the sensor, and its values, shape (K, values).
     """
     reader = Reader(assembly, np.array([each.time for each in run.evaluations]), is_projected=False)
     rows = assembly.memory.rows(np.array([each.state for each in run.evaluations]))
@@ -256,8 +256,8 @@ def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun)
 
 def controllers_of(assembly: Assembly) -> list[ControlledValue]:
     """Return those controllers of a model whose values are constant between their calls, as a list. Force laws
-    that are Python functions of the state, which are evaluated within time steps, are left out. ``assembly`` holds
-    the model's arrays."""
+    that are Python functions of the state, which are evaluated within time steps, are left out. ``assembly``
+    contains the model's arrays."""
     return [each for each in assembly.controlled if not isinstance(each.feedback, StateLaw)]
 
 
@@ -282,7 +282,7 @@ class LawsOfState:
     Args:
         assembly: whose laws.
         ends: times at both ends of each step, shape (steps, 2) [s].
-        states: rows of the tables of the state there, shape (steps, 2, numbers).
+        states: rows of the tables of the state there, shape (steps, 2, state size).
     """
 
     def __init__(self, assembly: Assembly, ends: Array, states: Array) -> None:

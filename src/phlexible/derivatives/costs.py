@@ -38,7 +38,7 @@ Weight = Callable[[float], float]
 
 
 class CostTerm(ABC):
-    """Abstract base class of the terms of a cost: a scalar function of the readings of one sensor over a motion,
+    """Abstract base class of the terms of a cost: a scalar function of the values of one sensor over a motion,
     with its derivative.
 
     Attributes:
@@ -49,18 +49,18 @@ class CostTerm(ABC):
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Return the value of this term of a cost for the readings of its sensor over a motion. Readings have shape
-        (instants, components), times [s] (instants,)."""
+        """Return the value of this term of a cost for the values of its sensor over a motion. Sensor values have
+        shape (instants, components), times [s] (instants,)."""
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Return the derivative of this term of a cost with respect to every reading of its sensor over a motion,
+        """Return the derivative of this term of a cost with respect to every value of its sensor over a motion,
         shape (instants, components). The weights of the integral over time are included."""
 
 
 @dataclass(frozen=True, eq=False)
 class IntegralTerm(CostTerm):
-    """Term of a cost that is the integral over time of weight(t) times a function of the sensor reading, by the
+    """Term of a cost that is the integral over time of weight(t) times a function of the sensor value, by the
     trapezoidal rule.
     """
 
@@ -83,7 +83,7 @@ class IntegralTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class FinalTerm(CostTerm):
-    """Term of a cost that is a function of the sensor reading at the last instant of a motion."""
+    """Term of a cost that is a function of the sensor value at the last instant of a motion."""
 
     sensor: Sensor
     function: Function
@@ -99,7 +99,7 @@ class FinalTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class NumberTerm(CostTerm):
-    """Term of a cost that is one component of a sensor reading at one instant of a motion.
+    """Term of a cost that is one component of a sensor value at one instant of a motion.
 
     Attributes:
         number: of the components.
@@ -121,7 +121,7 @@ class NumberTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class PeakTerm(CostTerm):
-    """Term of a cost that is the norm of order p of the sensor reading over time, near the greatest value for large
+    """Term of a cost that is the norm of order p of the sensor value over time, near the greatest value for large
     p. It is ``(1/T int |reading|^p dt)^(1/p)`` for a motion of duration T.
     """
 
@@ -137,8 +137,8 @@ class PeakTerm(CostTerm):
         return float(largest * mean ** (1 / self.power))
 
     def slopes(self, time: Array, readings: Array) -> Array:
-        """Return the derivative of a smooth peak value (norm of order p over time) with respect to every reading
-        of its sensor, shape (instants, components). It is zero if all readings are zero."""
+        """Return the derivative of a smooth peak value (norm of order p over time) with respect to every value of
+        its sensor, shape (instants, components). It is zero if all sensor values are zero."""
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)
@@ -158,7 +158,7 @@ def _trapezoids(time: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """Scalar objective of a motion: a weighted sum of terms, each a function of the readings of one sensor, plus a
+    """Scalar objective of a motion: a weighted sum of terms, each a function of the values of one sensor, plus a
     constant. Costs can be added and multiplied by numbers.
 
     ``ph.Cost.final(tip, lambda y: (y - 1) ** 2) + 0.1 * ph.Cost.integral(rate) + beam_mass``
@@ -176,13 +176,13 @@ class Cost:
     @classmethod
     def integral(cls, sensor: Sensor, function: Function | None = None, weight: Weight | None = None) -> Self:
         """Return a cost of a motion that is the integral over time of ``weight`` (t) times a ``function`` of the
-        reading of a ``sensor``. ``function`` is called with the readings of all instants at once, ``weight`` with
-        one time after another. The trapezoidal rule over the time steps is used.
+        value of a ``sensor``. ``function`` is called with the sensor values of all instants at once, ``weight``
+        with one time after another. The trapezoidal rule over the time steps is used.
 
         Args:
             sensor: what is read.
-            function: of readings, an array (instants,) of sensors of one number, else (instants, components), that
-                returns (instants,): each from its own instant. None: the reading itself, of one number.
+            function: of sensor values, an array (instants,) of sensors of one number, else (instants, components),
+                that returns (instants,): each from its own instant. None: the sensor value itself, of one number.
             weight: of time [s]; None: 1.
 
         Raises:
@@ -249,14 +249,14 @@ class Cost:
         return [term.sensor for _, term in self.terms]
 
     def value(self, time: Array, readings: list[Array]) -> float:
-        """Return the value of this cost of a motion for sensor readings at the given times [s]. ``readings`` has
-        one array for each term: the readings of its sensor."""
+        """Return the value of this cost of a motion for sensor values at the given times [s]. ``readings`` has
+        one array for each term: the values of its sensor."""
         parts = zip(self.terms, readings, strict=True)
         return self.constant + sum(factor * term.value(time, _columns(own)) for (factor, term), own in parts)
 
     def slopes(self, time: Array, readings: list[Array]) -> list[Array]:
-        """Return the derivatives of this cost of a motion with respect to the sensor readings, as a list of
-        arrays: one for each term, in the shape of its readings. ``time`` are the instants [s]."""
+        """Return the derivatives of this cost of a motion with respect to the sensor values, as a list of
+        arrays: one for each term, in the shape of its sensor values. ``time`` are the instants [s]."""
         return [
             factor * term.slopes(time, _columns(own)).reshape(own.shape)
             for (factor, term), own in zip(self.terms, readings, strict=True)
@@ -352,7 +352,7 @@ class CostsOfRun:
         self.loads_alone: dict[str, bool] = {}
 
     def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
-        """Return the readings of the sensors of ``other``, a (perturbed) model, at the recorded states of this run,
+        """Return the values of the sensors of ``other``, a (perturbed) model, at the recorded states of this run,
         as if they occurred at ``times`` [s]. The list has an entry for each cost with an array for each of its
         sensors."""
         sensors = [sensor for cost in other.measured for sensor in cost.sensors]
@@ -377,8 +377,8 @@ class CostsOfRun:
 
     @cached_property
     def _weights(self) -> list[list[Array]]:
-        """Derivatives of each cost of this run with respect to its sensor readings. The list has an entry for each
-        cost with an array, shaped as the readings, for each of its sensors."""
+        """Derivatives of each cost of this run with respect to its sensor values. The list has an entry for each
+        cost with an array, shaped as the sensor values, for each of its sensors."""
         pairs = zip(self._base.measured, self._readings, strict=True)
         return [cost.slopes(self._run.times, own) for cost, own in pairs]
 
@@ -390,7 +390,7 @@ class CostsOfRun:
 
     @property
     def _to_states(self) -> list[Variation]:
-        """Derivatives of each cost of this run, through its sensor readings alone, with respect to the poses and
+        """Derivatives of each cost of this run, through its sensor values alone, with respect to the poses and
         velocities at all stored instants."""
         run, pairs = self._run, zip(self._base.measured, self._weights, strict=True)
         felt = [list(zip(cost.sensors, own, strict=True)) for cost, own in pairs]
@@ -399,7 +399,7 @@ class CostsOfRun:
     def slopes(self, recipe: Recipe[Costs], varied: Parameters) -> Array:
         """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
         shape (costs, parameters). Equations and sensors are differentiated by central differences at the recorded
-        states; ``recipe`` builds the perturbed models, ``varied`` holds the parameters. Samples of signals are
+        states; ``recipe`` builds the perturbed models, ``varied`` contains the parameters. Samples of signals are
         perturbed together where possible.
 
         Raises:
@@ -452,7 +452,7 @@ class CostsOfRun:
 
     def _reads_same(self, other: Built[Costs]) -> bool:
         """Return whether the costs of ``other``, a perturbed model, have the same constants, terms and sensor
-        readings. Readings are compared at the recorded states of this run, up to round-off."""
+        values. They are compared at the recorded states of this run, up to round-off."""
         pairs = zip(self._base.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False

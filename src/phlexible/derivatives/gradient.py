@@ -64,7 +64,7 @@ class RepeatedInterval:
     Attributes:
         snapshot: of the stepper before them.
         calls: repeated calls of the stepper.
-        first: row of the tables of the state before them, shape (numbers,).
+        first: row of the tables of the state before them, shape (state size,).
         times: of the stored instants of the piece, shape (T,) [s].
     """
 
@@ -108,8 +108,8 @@ class IntervalStepper(RecordingStepper):
         return max(super().values_per_step, CHUNK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Take time steps of length ``step`` [s] between the given instants [s], log them, and store the call so
-        that it can be repeated. If the log would get longer than a section of the run may be, the section is
+        """Compute time steps of length ``step`` [s] between the given instants [s], log them, and store the call
+        so that it can be repeated. If the log would get longer than a section of the run may be, the section is
         closed first. ``storage`` says which instants are stored."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
@@ -200,9 +200,9 @@ class CostsOfInterval(CostsOfRun):
 
     Args:
         run, own, given: as of ``CostsOfRun``, of the piece.
-        weights: derivatives of each cost with respect to the readings in the piece.
+        weights: derivatives of each cost with respect to the sensor values in the piece.
         after: derivatives of each cost with respect to the state at its end through later pieces; None: the last
-        piece.
+            piece.
         is_first: whether it is the first piece.
     """
 
@@ -235,7 +235,7 @@ class CostsOfInterval(CostsOfRun):
 def _values_per_step(assembly: Assembly) -> int:
     """Return an estimate of how many floating-point values must be stored to differentiate one time step of a
     model. It is a weighted sum of the sizes of state, loads, prescribed vectors, unknowns and velocities.
-    ``assembly`` holds the model's arrays."""
+    ``assembly`` contains the model's arrays."""
     counts = assembly.memory.counts
     given = 3 * (counts["moving"] + counts["load_values"])
     return 3 * counts["state_size"] + 3 * given + 6 * (counts["unknowns"] + counts["velocities"])
@@ -244,7 +244,7 @@ def _values_per_step(assembly: Assembly) -> int:
 def fits_in_memory(assembly: Assembly, instants: Clock, memory: float) -> bool:
     """Return whether a complete run can be stored for its derivatives within ``memory`` [bytes], by an estimate of
     the values per time step. It is always True for very few time steps. ``instants`` is the clock of the run,
-    ``assembly`` holds the model's arrays."""
+    ``assembly`` contains the model's arrays."""
     return instants.count <= FEWEST or BYTES * _values_per_step(assembly) * instants.count <= memory
 
 
@@ -266,7 +266,7 @@ def costs_of_long_run(
         base: the model.
         arguments: what it was made of, with its own signals.
         recipe: how models are made.
-        varied: where derivatives are taken.
+        varied: where derivatives are computed.
         instants: when steps begin and end.
         options: of the steps.
         memory: about as much may be used [bytes].
@@ -469,7 +469,7 @@ def checked_cost(value: object) -> Cost:
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerm(CostTerm):
-    """Term of a cost that is the sum of sensor readings over all instants, each multiplied by a constant weight.
+    """Term of a cost that is the sum of sensor values over all instants, each multiplied by a constant weight.
 
     Attributes:
         weights: shape (N + 1, components).
@@ -487,7 +487,7 @@ class WeightedTerm(CostTerm):
 
 @dataclass(frozen=True, eq=False)
 class ReadingsOfRuns:
-    """Sensor readings of a run as a differentiable function of the parameters of its model, for automatic
+    """Sensor values of a run as a differentiable function of the parameters of its model, for automatic
     differentiation in other libraries.
 
     Attributes:

@@ -37,15 +37,14 @@ Values = dict[str, Any] | Array
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """Change of the parameter vector along which a central difference is taken: of one parameter, or of several
+    """Change of the parameter vector along which a central difference is computed: of one parameter, or of several
     samples of a signal that act in different steps.
 
     Attributes:
         change: of the flat parameters, shape (parameters,).
         number: index of the parameter; -1: samples of a signal.
         steps, instants: index of the sample that acts in each step, shape (N,), and at each instant, shape (N +
-        1,),
-            or -1; samples of one direction act in different steps.
+            1,), or -1; samples of one direction act in different steps.
     """
 
     change: Array
@@ -56,7 +55,7 @@ class Direction:
     @property
     def size(self) -> float:
         """Largest absolute component of this change of the parameter vector, along which a central difference is
-        taken: the size of its step."""
+        computed: the size of its step."""
         return float(np.abs(self.change).max())
 
 

@@ -77,7 +77,7 @@ class Reading:
     """Quantity of a run that is read like a sensor.
 
     Attributes:
-        read: function of a recorded run; it returns the readings at all instants, shape (instants, ...).
+        read: function of a recorded run; it returns the sensor values at all instants, shape (instants, ...).
         is_energy: whether it reads energies, as of ``Readable``.
     """
 
@@ -190,12 +190,12 @@ class Reader:
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """Derivative of the readings of a sensor with respect to pose and velocities at each instant, stored for the
+    """Derivative of the values of a sensor with respect to pose and velocities at each instant, stored for the
     components that matter.
 
     Attributes:
         directions: components of the pose, followed by those of the velocity, that the reading depends on, shape
-        (d,).
+            (d,).
         values: shape (T, components, d).
         velocities: number of velocities.
     """
@@ -254,7 +254,8 @@ def slopes_of_costs(
     Args:
         reader: reads the sensors.
         rows: the states.
-        weighted: sensors of each cost and weights shaped as their readings; a sensor of several costs is read once.
+        weighted: sensors of each cost and weights shaped as their sensor values; a sensor of several costs is read
+            once.
     """
     size, count = int(reader.assembly.memory.counts["velocities"]), len(reader.times)
     pose, velocity = np.zeros((2, len(weighted), count, size))

@@ -45,7 +45,7 @@ class Stepped:
     Attributes:
         times: shape (n + 1,) [s].
         sizes: shape (n,) [s].
-        states: rows of the tables of the state, shape (n + 1, numbers).
+        states: rows of the tables of the state, shape (n + 1, state size).
         moving, loads: prescribed vectors and loads, shape (n + 1, 3 * vectors) and (n, 3 * values).
         is_implicit: whether laws of the state are evaluated at the mean state of all of these steps.
     """
@@ -65,14 +65,13 @@ class VelocityJump:
 
     Attributes:
         time: [s].
-        before, after: rows of the tables of the state, shape (numbers,); ``before`` has the locks active
-        afterwards.
+        before, after: rows of the tables of the state, shape (state size,); ``before`` has the locks active
+            afterwards.
         event: number of the event; -1: none.
         locks: switches that lock at this instant, at the present position.
         at_event: state at the event with the locks active before it; None: no event.
-        span: number of steps that end, and that begin, at the instant of an event inside of a step; None: no event,
-        or
-            one at the end of a step.
+        span: number of steps that end, and that begin, at the instant of an event inside of a step; None: no
+            event, or one at the end of a step.
         is_redundant: whether the locks after the event are redundant constraints, such as two locks of one joint.
     """
 
@@ -92,7 +91,7 @@ class Evaluated:
 
     Attributes:
         time: [s].
-        state: row of the tables of the state then, shape (numbers,).
+        state: row of the tables of the state then, shape (state size,).
     """
 
     time: float
@@ -284,7 +283,7 @@ class TakenRun:
         course: pieces, jumps and indices of ``evaluations``, in order.
         evaluations: of controllers.
         times: stored instants, shape (T,) [s].
-        states: rows of the tables of the state there, shape (T, numbers).
+        states: rows of the tables of the state there, shape (T, state size).
         indices: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
     """
 
@@ -381,7 +380,7 @@ def take_run(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
 ) -> TakenRun:
     """Simulate a model from an initial state over ``duration`` [s] in time steps of ``step`` [s]. Return the run
-    with the log of all time steps and jumps that its derivatives need. ``assembly`` holds the model's arrays.
+    with the log of all time steps and jumps that its derivatives need. ``assembly`` contains the model's arrays.
     ``start`` is the state, ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
@@ -400,7 +399,7 @@ def take_run(
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
     """Return the clock of a run: the instants [s] at which its time steps begin and end. They follow from duration
-    [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` holds the
+    [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` contains the
     model's arrays. ``options`` are those of the time steps.
 
     Raises:
@@ -416,7 +415,7 @@ def instants_of(assembly: Assembly, start: State, duration: float, step: float, 
 
 def has_redundancy(assembly: Assembly, start: State) -> bool:
     """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``, with
-    the joint locks that are closed at the start. ``assembly`` holds the model's arrays. A lock keeps a joint
+    the joint locks that are closed at the start. ``assembly`` contains the model's arrays. A lock keeps a joint
     coordinate constant from an event of the run on."""
     return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
 
@@ -430,7 +429,7 @@ def integrate_logged(
     warns: bool = False,
 ) -> tuple[Array, Array]:
     """Simulate a run with a given time stepper, which logs it. Return the state at the start,
-    shape (states,), and the stored instants, shape (instants,) [s]. ``assembly`` holds the model's arrays.
+    shape (states,), and the stored instants, shape (instants,) [s]. ``assembly`` contains the model's arrays.
     ``options`` are those of the time steps; warnings are given if ``warns``.
 
     Args:
@@ -457,7 +456,7 @@ def integrate_logged(
 
 def _initial_locks(assembly: Assembly) -> Array:
     """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is open;
-    shape (switches,). ``assembly`` holds the model's arrays."""
+    shape (switches,). ``assembly`` contains the model's arrays."""
     return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
@@ -503,13 +502,13 @@ def run_from_log(
 ) -> TakenRun:
     """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps
     without a velocity jump between them are joined to one sequence. ``first`` is the state at the first instant,
-    ``times`` [s] are the instants to be stored. ``assembly`` holds the model's arrays.
+    ``times`` [s] are the instants to be stored. ``assembly`` contains the model's arrays.
 
     Args:
         assembly: whose memory derivatives may write into.
         stepper: that took the steps.
         log: of them.
-        first: row of the tables of the state, (numbers,), at the first instant.
+        first: row of the tables of the state, (state size,), at the first instant.
         times: of the instants that are stored, (T,) [s].
     """
     relaxation = RELAXATION if stepper.is_redundant else 0.0
@@ -561,7 +560,7 @@ def _span(
 ) -> tuple[int, int] | None:
     """Return how many logged time steps before and after an event within a time step depend on the instant of the
     event. None: no time steps do, or that is not supported. ``number`` is the index of the event in the log,
-    ``grid`` the stored instants. ``assembly`` holds the model's arrays.
+    ``grid`` the stored instants. ``assembly`` contains the model's arrays.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
@@ -726,8 +725,8 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 
 def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
     """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them in a form that can be
-    differentiated. ``added`` are additional load values for each time step. ``assembly`` holds the model's arrays.
-    Raise ``ConvergenceError`` if a time step fails; none is halved.
+    differentiated. ``added`` are additional load values for each time step. ``assembly`` contains the model's
+    arrays. Raise ``ConvergenceError`` if a time step fails; none is halved.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -127,7 +127,7 @@ SAME = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """Sensor readings of a motion over time and their derivatives with respect to parameters.
+    """Sensor values of a motion over time and their derivatives with respect to parameters.
 
     Attributes:
         time: shape (N + 1,) [s].
@@ -237,7 +237,7 @@ def _derivatives(
 
     Args:
         run, base, recipe, varied: the run, its model, the recipe of models, and parameters.
-        residuals: of the equations of a recorded run, shape (N, unknowns); None: the steps were taken here.
+        residuals: of the equations of a recorded run, shape (N, unknowns); None: the steps were computed here.
 
     Returns:
         None: the model does not reproduce a recorded run.

@@ -55,8 +55,8 @@ class Functions:
 
 def functions_of(assembly: Assembly, times: Array) -> Functions:
     """Return the prescribed vectors of a mechanism (moving frames, paths) and its prescribed loads. Vectors are
-    those at the given ``times`` [s], loads those in the middle of the time steps between them. ``assembly`` holds
-    the model's arrays."""
+    those at the given ``times`` [s], loads those in the middle of the time steps between them. ``assembly``
+    contains the model's arrays."""
     return Functions(assembly.moving_values(times), assembly.load_values((times[1:] + times[:-1]) / 2, times))
 
 
@@ -71,9 +71,8 @@ class TakenSteps:
         sizes: of the steps, shape (N,) [s]; negative for substeps that go backwards.
         damping: numerical, gamma.
         relaxation: of redundant constraints; 0 without them.
-        states: stored rows of the tables of the state, shape (N + 1, numbers); row k + 1 has the multipliers of the
-        step
-            from k to k + 1.
+        states: stored rows of the tables of the state, shape (N + 1, state size); row k + 1 has the multipliers
+            of the step from k to k + 1.
         functions: prescribed vectors and loads, with the values of controllers and laws.
     """
 
@@ -111,7 +110,7 @@ class TakenSteps:
 
     def functions_of(self, assembly: Assembly) -> Functions:
         """Return the prescribed vectors and loads of another (perturbed) model at the instants of these time
-        steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` holds the
+        steps. Values of controllers and state-dependent forces are those recorded here. ``assembly`` contains the
         model's arrays."""
         own = functions_of(assembly, self.times)
         return Functions(own.moving, own.loads + self.set_by_laws) if assembly.controlled else own
@@ -168,7 +167,7 @@ class TakenSteps:
 
     def strains(self, assembly: Assembly) -> Array:
         """Return the history variables (viscoelastic branches, friction springs) that another (perturbed) model
-        has at the ends of these time steps, shape (steps, history variables). ``assembly`` holds the model's
+        has at the ends of these time steps, shape (steps, history variables). ``assembly`` contains the model's
         arrays."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
@@ -217,9 +216,8 @@ class TakenSteps:
 
         Args:
             first, last: rows.
-            pose, velocity: derivatives of the costs with respect to the rows alone, which become total derivatives,
-            shape
-                (last - first + 1, costs, velocities).
+            pose, velocity: derivatives of the costs with respect to the rows alone, which become total
+                derivatives, shape (last - first + 1, costs, velocities).
             history: of a model with history variables; None: it has none.
 
         Returns:
@@ -355,7 +353,7 @@ class TakenSteps:
 
 def constraint_rows(assembly: Assembly) -> IntArray:
     """Return the index of each scalar constraint equation of a mechanism among the equations of a time step, shape
-    (rows,). The order is that of the multipliers. ``assembly`` holds the model's arrays, from which the indices
+    (rows,). The order is that of the multipliers. ``assembly`` contains the model's arrays, from which the indices
     are read."""
     memory = assembly.memory
     found = np.zeros(memory.counts["rows"], dtype=np.int64)
@@ -368,7 +366,7 @@ def constraint_rows(assembly: Assembly) -> IntArray:
 def rolling_rows(assembly: Assembly) -> IntArray:
     """Return the indices, among the equations of a time step, of the constraint equations that make bodies roll
     without slip, as an integer array. They are selected from the equations of all constraints by the coordinate of
-    the force element to which each belongs. ``assembly`` holds the model's arrays."""
+    the force element to which each belongs. ``assembly`` contains the model's arrays."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
     return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
@@ -379,7 +377,7 @@ def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     """Return the entries of Newton's matrix that derivatives of time steps need, as integers (index in memory,
     matrix row, matrix column), shape (entries, 3). First come entries of velocity rows and columns, then velocity
     rows with auxiliary columns, then auxiliary rows with velocity columns. Return also how many entries the first
-    two kinds have. ``assembly`` holds the model's arrays."""
+    two kinds have. ``assembly`` contains the model's arrays."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
@@ -445,9 +443,8 @@ class StepDerivative:
     Attributes:
         rows: of the equations that are no definitions of auxiliary vectors, shape (r,).
         known: indices of the strains that exist at one of its ends, shape (strains,); contact pairs come and go.
-        equations: derivatives with respect to velocities at the end and multipliers, (r, r), to pose and velocities
-        at
-            the start, (r, velocities) each, and to the strains there, (r, strains).
+        equations: derivatives with respect to velocities at the end and multipliers, (r, r), to pose and
+            velocities at the start, (r, velocities) each, and to the strains there, (r, strains).
         strains: the same derivatives of the strains at the end.
         pose_map: K (9.2), shape (velocities, velocities).
     """

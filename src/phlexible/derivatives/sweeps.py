@@ -33,20 +33,20 @@ SHORT = 1e-4
 
 def read_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Array:
     """Return the value of a sensor in one state of a model at a ``time`` [s]. ``state`` is the flat state vector,
-    ``assembly`` holds the model's arrays."""
+    ``assembly`` contains the model's arrays."""
     found = Reader(assembly, np.array([time])).read_all([sensor], assembly.memory.rows(state[None]))
     return np.asarray(found[0][0])
 
 
 def slopes_at(time: float, state: Array, assembly: Assembly, sensor: Readable) -> Jacobian:
     """Return the derivative of a sensor's value with respect to pose and velocities in one state of a model at a
-    ``time`` [s]. ``state`` is the flat state vector, ``assembly`` holds the model's arrays."""
+    ``time`` [s]. ``state`` is the flat state vector, ``assembly`` contains the model's arrays."""
     return state_jacobian(Reader(assembly, np.array([time])), assembly.memory.rows(state[None]), sensor)
 
 
 def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
     """Return a sensor that measures the joint coordinates which an event (``jump``) locks, shape (instants,
-    locks). Its values are those of the constraint functions of the locks. ``assembly`` holds the model's
+    locks). Its values are those of the constraint functions of the locks. ``assembly`` contains the model's
     arrays."""
     switches = assembly.system.row_switches
     rows = np.array([np.flatnonzero(switches == k)[0] for k in jump.locks], dtype=np.int64)
@@ -55,8 +55,8 @@ def _lock_reading(jump: VelocityJump, assembly: Assembly) -> Reading:
 
 def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
     """Return the joint coordinates at which an event (``jump``) locks joints, shape (locks,) [m or rad]. They are
-    evaluated at the state before the event; the array is empty if the event locks no joint. ``assembly`` holds the
-    model's arrays."""
+    evaluated at the state before the event; the array is empty if the event locks no joint. ``assembly`` contains
+    the model's arrays."""
     if not jump.locks:
         return np.zeros(0)
     return read_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
@@ -65,7 +65,7 @@ def lock_positions(jump: VelocityJump, assembly: Assembly) -> Array:
 def lock_slopes(jump: VelocityJump, assembly: Assembly) -> Jacobian:
     """Return the derivative of the joint coordinates at which an event locks joints with respect to pose and
     velocities just before the event. A lock keeps a joint coordinate constant from the event on, at its value in
-    the state ``jump.before``. That value is differentiated like a sensor value; ``assembly`` holds the model's
+    the state ``jump.before``. That value is differentiated like a sensor value; ``assembly`` contains the model's
     arrays."""
     return slopes_at(jump.time, jump.before, assembly, _lock_reading(jump, assembly))
 
@@ -280,7 +280,8 @@ class RunParts:
 def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return the values as a
     ``RunParts``. They are the time step residuals, one array (steps, unknowns) for each sequence of steps between
-    velocity jumps, and all that ``other_parts`` returns. ``assembly`` holds the arrays of the perturbed model."""
+    velocity jumps, and all that ``other_parts`` returns. ``assembly`` contains the arrays of the perturbed
+    model."""
     equations = tuple(own.residuals(assembly.memory, own.functions_of(assembly)) for own in run.stretches)
     return replace(other_parts(run, assembly), equations=equations)
 
@@ -396,7 +397,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
     Args:
         run: the run.
         slopes: derivatives of the costs with respect to the states at all stored instants, shape (T, velocities)
-        each.
+            each.
         after: derivatives of the costs with respect to the final state through later steps; None: there are none.
     """
     size, number, laws = run.velocities, len(slopes), _Laws(run)

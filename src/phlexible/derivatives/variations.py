@@ -31,7 +31,7 @@ class Variation:
     Attributes:
         pose, velocity: shape (..., velocities) each.
         strains: of history variables (``strain_indices``), shape (..., strains); empty where they are treated
-        elsewhere.
+            elsewhere.
     """
 
     pose: Array
@@ -133,7 +133,7 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 def strain_indices(assembly: Assembly) -> IntArray:
     """Return the indices of the history variables of a mechanism in a flat state (one row of the state tables).
     They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
-    are left out. ``assembly`` holds the model's arrays.
+    are left out. ``assembly`` contains the model's arrays.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -152,7 +152,7 @@ def strain_indices(assembly: Assembly) -> IntArray:
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
     step, shape (steps, history variables). They are computed from the states at both ends of the time steps, their
-    ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` holds the model's arrays.
+    ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` contains the model's arrays.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -167,7 +167,7 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
     shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that is given.
-    ``assembly`` holds the model's arrays."""
+    ``assembly`` contains the model's arrays."""
     indices, rows = strain_indices(assembly), []
     if not len(indices):
         return np.zeros(0)
@@ -182,7 +182,7 @@ def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly,
     """Return arrays and an initial state of the same model in which rest lengths of tendons with friction are
     history variables instead of parameters. Each variable is the length that has slid through a guide, minus the
     rest lengths of the segments before the guide. A model without such tendons is returned unchanged. ``assembly``
-    holds the model's arrays, ``start`` is its initial state.
+    contains the model's arrays, ``start`` is its initial state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.
@@ -202,14 +202,14 @@ def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly,
 def stored_pairs(memory: Memory, states: Array) -> Array:
     """Return the identification numbers of the contact pairs stored in each of the given states, shape (states,
     pairs). Pairs are those of contact groups (bodies any two of which may touch); zero marks an empty entry.
-    ``memory`` holds the model's arrays."""
+    ``memory`` contains the model's arrays."""
     return np.asarray(np.abs(memory.rows(states)["pair_bristle"].reshape(len(states), -1, PAIR)[:, :, 0]))
 
 
 def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
     """Return for each entry of ``states`` the index of the same quantity in the rows of ``source``, shape (states,
     entries). It is the same index except for contact pairs, which are matched by their identification numbers; -1
-    if ``source`` lacks the pair. ``memory`` holds the model's arrays."""
+    if ``source`` lacks the pair. ``memory`` contains the model's arrays."""
     order = np.tile(np.arange(source.shape[1], dtype=np.float64), (len(source), 1))
     own, wanted = stored_pairs(memory, source), stored_pairs(memory, states)
     tables = [memory.rows(order)[name].reshape(len(source), -1, size) for name, size in PAIRS]
@@ -225,7 +225,7 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
 def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
     """Return a copy of the states ``source``, shape (states, entries), in which contact pairs have the order that
     they have in ``states``. Pairs that ``source`` lacks get zeros. If the model has no contact groups, ``source``
-    itself is returned. ``memory`` holds the model's arrays."""
+    itself is returned. ``memory`` contains the model's arrays."""
     if not memory.counts["kept_pairs"]:
         return source
     order = pair_order(memory, source, states)

@@ -86,7 +86,7 @@ class ControllerData:
     """Data of one linear controller.
 
     Attributes:
-        begin, end: range of the numbers of the tape that it measures, of which the last ``count`` are its
+        begin, end: range of the values of the tape that it measures, of which the last ``count`` are its
             arguments.
         count: number of arguments.
         size: number of values that it returns.

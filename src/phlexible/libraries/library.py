@@ -205,7 +205,7 @@ class LibraryParameters(_ByName[float]):
 
     def __setitem__(self, name: str, value: float) -> None:
         """Set the parameter ``name`` of a compiled library to a ``value``. ParameterError if it is outside the
-        range, or if time steps were taken and the parameter is not tunable.
+        range, or if time steps were computed and the parameter is not tunable.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.

@@ -229,9 +229,9 @@ class Output:
 
     Attributes:
         name, unit, description: of it.
-        components: names of its numbers, where there are several.
-        size: how many numbers it has.
-        begin, end: of the numbers of the tape that are found for it, of which the last ones are its own.
+        components: their names, where there are several.
+        size: how many components it has.
+        begin, end: of the values of the tape that are found for it, of which the last ones are its own.
         start: of an energy that counts from the start: what it was there; 0 of others.
         is_acceleration: its numbers are rates, whose differences over steps forwards and backwards it is.
     """

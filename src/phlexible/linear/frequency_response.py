@@ -296,9 +296,9 @@ def inverse_input(
         duration: time that the motion takes [s].
         step: time between instants of the input [s]; the input holds frequencies up to pi / step.
         lead: time before and after the motion [s]; None: one duration.
-        accuracy: share of the path that may be left out at its highest frequencies. Where the elements of a string
-            or mesh carry no such waves to the output, inputs are great and do nothing: take 1e-5. 0: all above
-            round-off.
+        accuracy: fraction of the path that may be left out at its highest frequencies. Where the elements of a
+            string or mesh carry no such waves to the output, inputs are great and do nothing: take 1e-5. 0: all
+            above round-off.
 
     Raises:
         ParameterError: no function, numbers out of range, a path that is too rough for the step, or an input

@@ -106,7 +106,7 @@ class RestEquations:
     computed.
 
     Args:
-        assembly: tables of the mechanism; their memory holds the pose.
+        assembly: tables of the mechanism; their memory contains the pose.
         is_redundant: joints hold a motion twice.
     """
 

@@ -433,8 +433,8 @@ class StageLoop:
         velocities, ...); changes of 1e30 or more give infinity. ``step`` is the length of the time step;
         ``is_first`` marks the first iteration.
 
-        A block may hold round-off only, of what does not move: no block is compared with less than a share of the
-        largest of its kind, of velocities also of those that would move the largest place as far in a step.
+        A block may hold round-off only, of what does not move: no block is compared with less than a fraction of
+        the largest of its kind, of velocities also of those that would move the largest place as far in a step.
         Multipliers are not asked: they are as good as the velocities that they change.
         """
         if not (np.abs(change) < ABSURD).all():

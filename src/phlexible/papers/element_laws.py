@@ -162,7 +162,7 @@ class Touching:
     def add_moment(self, at: Poses, moment: Array, on_vectors: Array) -> None:
         """Add a moment (T, 3) [N m] on the touching body of a contact, and its opposite on the other body, to
         ``on_vectors``. They are added as forces on the body-fixed direction vectors of both bodies;
-        ``on_vectors`` has shape (T, vectors, 3). ``at`` holds the T states."""
+        ``on_vectors`` has shape (T, vectors, 3). ``at`` contains the T states."""
         for sign, parts in zip((1.0, -1.0), self._direction_indices, strict=True):
             if len(parts):
                 on_vectors[:, parts] += sign * couple_forces(at.vectors[:, parts], moment)
@@ -216,9 +216,9 @@ class AttachedBristle:
     the state.
 
     Attributes:
-        force: number of its force.
+        force: index of its force.
         bristle: its numbers.
-        kind: what it holds.
+        kind: what it acts on.
         components: slice of its z among those of all friction springs.
         axes: of a vector, those that z has.
         functions: that slide; none along a coordinate and where surfaces rub.
@@ -466,7 +466,7 @@ class ElementLaws:
         branches: which of them are those of branches.
         leaks: of each what its force takes from d theta/dt: 1 / (k tau) of the dashpots of branches.
         prescribed: names of the forces with a prescribed part.
-        active: their numbers.
+        active: their indices.
 
     Raises:
         ModelError: a contact among many, or a controller that is called once a step.
@@ -660,7 +660,7 @@ class Resistances:
         system: with the elements.
         forces: all of them.
         joined: lines of constraints, then of forces.
-        multipliers: places of the multipliers in x, by the numbers of their rows; lines of forces follow theirs.
+        multipliers: places of the multipliers in x, by the indices of their rows; lines of forces follow theirs.
         thetas: places of the coordinates in x; those of the bristles follow.
 
     Attributes:
@@ -777,7 +777,7 @@ class Resistances:
     def loss_forces(self, resisting: Resisting, at: Poses, rates: Array, dX: Array) -> tuple[Array, Array, Array]:
         """Return the dissipative forces of a mechanism, minus resistance (``resisting``) times given rates,
         in T states: along the coordinates of scalar forces (T, forces), on functions (T, m) and on vectors
-        (T, vectors, 3). ``rates`` are those of functions, dX of vectors. ``at`` holds the T states."""
+        (T, vectors, 3). ``rates`` are those of functions, dX of vectors. ``at`` contains the T states."""
         thetas = self._joined.line_rates(at, rates)[:, self._first :]
         on_vectors = np.zeros_like(at.vectors)
         for (level, weights, normal), k in zip(resisting.rubbing, self._creeping, strict=True):

@@ -61,7 +61,7 @@ class JoinedFunctions:
     Attributes:
         owner: line of each function, shape (m,).
         first: first function of each line, shape (lines + 1,).
-        loaded: numbers of the vectors of loads.
+        loaded: indices of the vectors of loads.
         is_moving: whether frames or drives move as functions of time.
     """
 
@@ -124,7 +124,7 @@ class JoinedFunctions:
     def rates(self, at: Poses, z: Array) -> tuple[Array, Array]:
         """Return the rates in T states of all world vectors (T, vectors, 3) and functions (T, m) of a
         mechanism. Velocities of bodies are those in the efforts z (T, n); prescribed motions are left out.
-        World vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the T
+        World vectors are points of bodies, or directions fixed to them, in world axes. ``at`` contains the T
         states."""
         vectors = self._functions.set
         dX = vectors.rates(at.instants, self._velocity(at.instants, z)) - vectors.prescribed_rates(at.instants)

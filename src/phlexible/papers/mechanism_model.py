@@ -189,7 +189,7 @@ class MechanismModel(ComposedModel):
             right ones, "zeroth_order" and (in the plane) "printed"; joints hold at the deformed points in all.
 
     Attributes:
-        rows: of the joint functions those that multipliers belong to, by their numbers in the system.
+        rows: of the joint functions those that multipliers belong to, by their indices in the system.
 
     Raises:
         ModelError: a part that has no place in the form, which the message names with what to take instead:

@@ -144,7 +144,7 @@ class ProductTerms:
     orders of a product are listed.
 
     Attributes:
-        strain, first, second: numbers of strains and coordinates, shape (terms,).
+        strain, first, second: indices of strains and coordinates, shape (terms,).
         factor: shape (terms,).
     """
 

@@ -374,7 +374,7 @@ def applied_forces(system: System, state: State, at: Instants | None = None, fac
         system: mechanism that is loaded.
         state: state in which the forces act.
         at: the state as an instant, where the caller has it.
-        factor: factor of gravity, loads and prescribed element forces; springs and dampers count whole.
+        factor: factor of gravity, loads and prescribed element forces; springs and dampers count fully.
 
     Raises:
         ModelError: a kind of load that has no force at an instant of rest.
@@ -561,7 +561,7 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
     state, sparse, shape (velocities, velocities). Loads and functions of the state are multiplied by ``factor``,
     springs and other elements are not. It is a stiffness with negative sign.
 
-    It is exact, except that the prescribed parts of elements count whole. Moments in space make it unsymmetric.
+    It is exact, except that the prescribed parts of elements count fully. Moments in space make it unsymmetric.
     """
     elements = element_stiffness(element_state(system, system.at(state), state))
     total = factor * stiffness_of_loads(system, state) + elements

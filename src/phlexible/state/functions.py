@@ -526,7 +526,7 @@ class FunctionSet:
     def forces(self, at: Instants, multipliers: Array) -> Array:
         """Return the forces that multipliers of constraints exert on the points and directions of this set, in
         world axes, shape (instants, vectors, 3). Each multiplier, shape (instants, functions), times the gradient
-        of its constraint function is a force, and these are added up. ``at`` holds the state at one or more
+        of its constraint function is a force, and these are added up. ``at`` contains the state at one or more
         instants."""
         return self.forces_along(self.gradients(at), multipliers)
 
@@ -796,7 +796,7 @@ class ConstraintSet:
     def drift(self, at: Instants) -> Array:
         """Return the partial time derivatives of the constraint functions while all bodies stand still, shape
         (instants, constraints). They come from moving frames of the ground and prescribed paths of drives.
-        ``at`` holds the state at one or more instants."""
+        ``at`` contains the state at one or more instants."""
         return np.asarray((self.slopes(at) * self.functions.drift(at)) @ self._sum)
 
     def rates(self, at: Instants, velocity: Array) -> Array:

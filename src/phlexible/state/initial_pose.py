@@ -403,7 +403,7 @@ def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
     to the start pose, and return it. ``problem`` has the bodies, joints and start pose. If the joints of
     ``state`` cannot be closed, return it unchanged.
 
-    Steps are those of Barzilai and Borwein (1988): a share of the way down that fits the curvature met on the
+    Steps are those of Barzilai and Borwein (1988): a fraction of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
     """
     closed = _close_joints_by_newton(problem, state)

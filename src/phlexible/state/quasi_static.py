@@ -188,8 +188,8 @@ def _matrix(entries: list[tuple[IntArray, IntArray, Array]], rows: int, columns:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Nonlinear problem of a quasi-static motion: start pose, independent constraints, and the share of loads and
-    velocities that acts.
+    """Nonlinear problem of a quasi-static motion: start pose, independent constraints, and the fraction of loads
+    and velocities that acts.
     """
 
     system: System
@@ -267,7 +267,7 @@ def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> t
     the last solution; if it returns None, the step is halved, down to a least step.
 
     Args:
-        solution: of a share, near another solution; None: not found.
+        solution: of a fraction, near another solution; None: not found.
         start: without loads.
     """
     share, step, found = 0.0, FIRST_SHARE, start
@@ -400,8 +400,8 @@ def _load_factors(system: System, factor: float) -> tuple[float, float]:
     ``factor`` of the loading. In a system with rods they are (factor, 1), so that elements act fully; else (1,
     factor).
 
-    Elements that hold rods count whole; other elements are raised with the loads, since a law of theirs may be what
-    acts.
+    Elements that hold rods count fully; other elements are raised with the loads, since a law of theirs may be
+    what acts.
     """
     return (factor, 1.0) if system.mechanism.rods else (1.0, factor)
 

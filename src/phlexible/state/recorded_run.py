@@ -60,7 +60,7 @@ class RecordedStates:
         dissipated: energy lost since t = 0, shape (N + 1,) [J].
         iterations: Newton iterations since t = 0, shape (N + 1,).
         halvings: halved steps since t = 0, shape (N + 1,).
-        contact_steps: parts of steps that were taken around contacts since t = 0, shape (N + 1,).
+        contact_steps: substeps around contacts since t = 0, shape (N + 1,).
         step_error: greatest estimated error of a step since the instant before, shape (N + 1,).
         work_names: loads, then joints that are driven by moving frames, drives, force elements.
     """
@@ -146,7 +146,7 @@ class RecordedStates:
 
 
 class _MotionsOfRecording(RecordedMotions):
-    """Prescribed motions of a recording, whose arrays are made when they are read."""
+    """Prescribed motions of a recorded run, whose arrays are made when they are read."""
 
     def __init__(self, recording: RecordedStates) -> None:
         self.__dict__["_recording"] = recording
@@ -200,7 +200,7 @@ def on_demand(
     Args:
         make: makes an array, by the name of the attribute; what it reads must not change any more.
         work_names: names of the sources of work.
-        known: the same recording without late multipliers and forces, if there are any.
+        known: the same recorded states without late multipliers and forces, if there are any.
     """
     result = RecordingOnDemand.__new__(RecordingOnDemand)
     result.__dict__.update(work_names=work_names, _make=make, _known=known)
@@ -248,12 +248,12 @@ LEAST = 3
 
 @dataclass(frozen=True, eq=False)
 class RecordedRun(PickledFields):
-    """Recorded run of a system; quantities derived from the recording are computed once on demand.
+    """Recorded run of a system; quantities derived from the recorded states are computed once on demand.
 
     Attributes:
         is_redundant: whether constraints are redundant at the start; None: not computed yet.
         is_projected: whether ``velocities`` are corrected to satisfy the joints, or are those of the steps.
-        is_at_rest: whether the recording is of an equilibrium, where all rates are zero.
+        is_at_rest: whether the run is an equilibrium, where all rates are zero.
         warnings: texts of all warnings that the run gives, which grow until its end.
     """
 

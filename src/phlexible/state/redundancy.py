@@ -161,7 +161,7 @@ class Redundancy:
     Attributes:
         row: the joint function, by its number in the layout.
         combination: coefficient of each row of G in a sum that vanishes, by row.
-        joints: numbers of the joints that take part.
+        joints: indices of the joints that take part.
     """
 
     row: int

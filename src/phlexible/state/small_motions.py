@@ -55,13 +55,13 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 def centring_matrix(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
     """Return the sparse matrix that converts small motions of floating bodies of a system about a state from
     reference points to centres of mass. It has the shape (velocities, velocities). Only ``bodies`` with these
-    numbers are converted (None: all). It changes the translations of the reference points to those of the
+    indices are converted (None: all). It changes the translations of the reference points to those of the
     centres of mass. Both are in body axes; rotations and elastic coordinates are unchanged.
 
     Args:
         system: the mechanism.
         state: state about which the motions are small.
-        bodies: numbers of floating bodies; the others keep dr. None: all.
+        bodies: indices of floating bodies; the others keep dr. None: all.
     """
     places = [np.arange(system.layout.velocity[-1])] * 2
     entries: list[tuple[IntArray, IntArray, Array]] = [(places[0], places[1], np.ones(len(places[0])))]

@@ -507,9 +507,9 @@ class Phase:
 
     Attributes:
         system: system that has only the active constraints.
-        rows: indices of its rows among those of the whole system, shape (rows,).
+        rows: indices of its rows among those of the complete system, shape (rows,).
         active: indices of the active constraints among all, shape (active,).
-        constraints: number of constraints of the whole system.
+        constraints: number of constraints of the complete system.
     """
 
     system: System

@@ -253,7 +253,7 @@ class VectorSet:
     def prescribed_rates(self, at: Instants) -> Array:
         """Return the time derivatives that the k world vectors of this set have because ground frames move
         while all bodies stand still: shape (instants, k, 3). They are zero for vectors of bodies. World
-        vectors are points of bodies, or directions fixed to them, in world axes. ``at`` holds the state at
+        vectors are points of bodies, or directions fixed to them, in world axes. ``at`` contains the state at
         one or more instants."""
         given, result = at.prescribed, np.zeros((at.count, len(self.vectors), 3))
 

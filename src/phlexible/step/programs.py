@@ -189,7 +189,7 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
 def alone(memory: Memory) -> tuple[str, ...]:
     """Return the names of the families of forces of a model (such as rods or contacts) that SIMD lanes do not
     support. The result is empty if the model can be stepped in lanes, several mechanisms at the same time.
-    ``memory`` holds the tables of the model."""
+    ``memory`` contains the tables of the model."""
     return tuple(each.name for each in PROGRAMS if each.is_needed(memory) and each.family.lanes == "refused")
 
 

@@ -401,16 +401,16 @@ def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Arra
 
 @dataclass(frozen=True, eq=False)
 class BatchRuns:
-    """Sensor readings of all runs of a batch.
+    """Sensor values of all runs of a batch.
 
     Attributes:
         batch: the mechanisms.
         duration, step, options: of the runs.
         time: instants, shape (instants,) [s].
-        values: by the names of the sensors, each of shape (n, instants) or (n, instants, numbers of the sensor);
-            NaN from where a run failed on.
+        values: by the names of the sensors, each of shape (n, instants) or (n, instants, components of the
+            sensor); NaN from where a run failed on.
         balance_error: of energy, relative to the greatest energies of each run, shape (n,); NaN where none began.
-        in_lanes: share of the steps of each run that were taken with other mechanisms in lanes, shape (n,).
+        in_lanes: fraction of the steps of each run that were taken with other mechanisms in lanes, shape (n,).
         failures: errors by the number of the mechanism.
         warnings: that were given, in words, by the number of the mechanism.
     """

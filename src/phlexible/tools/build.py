@@ -54,7 +54,7 @@ def build(
     order: int = 2,
     numerical_damping: float = 0.0,
 ) -> Path:
-    """Write a model as a compiled library, FMU or web page that takes its time steps of length ``step`` [s]
+    """Write a model as a compiled library, FMU or web page that computes its time steps of length ``step`` [s]
     without Python. The suffix of ``path`` says which of these. ``inputs`` and ``outputs`` are those of the
     library, ``parameters`` ranges of arguments that can be set in it. The C header ``model.h`` is written to the
     same folder.

@@ -111,9 +111,10 @@ class Prediction:
         label: of the output and the data.
         axis: name of the abscissa, with unit.
         at: times [s], frequencies [rad/s] or numbers of modes, shape (k,).
-        measured, model: shape (k, numbers).
-        slopes: derivatives of the model's readings with respect to all unknowns, shape (k, numbers, unknowns).
-        noise: standard deviations, shape (k, numbers); NaN where they are estimated.
+        measured, model: shape (k, components).
+        slopes: derivatives of the model's sensor values with respect to all unknowns, shape (k, components,
+            unknowns).
+        noise: standard deviations, shape (k, components); NaN where they are estimated.
         group: outputs of one group have the same unknown noise.
     """
 
@@ -297,14 +298,14 @@ class Fit:
         values: by name, numbers or arrays as they were given; of parameters in ``separate`` an array over the
             recordings; "bias of tip" and such of sensors.
         labels: of each single number, in the order of ``covariance``.
-        covariance: of all numbers, shape (numbers, numbers).
+        covariance: of all values, shape (values, values).
         predictions: what the model says of all data.
         noise: standard deviations that were found, by output.
         freedom: data less unknowns.
         runs: how often the model was simulated or linearized, with derivatives.
         warnings: what the data does not tell, or the model does not explain, in words.
-        shifts: by what is changed ("half the step", "half the elements", "another frame"), how far all numbers move
-            then, shape (numbers,): errors of the model, which intervals do not count.
+        shifts: by what is changed ("half the step", "half the elements", "another frame"), how far all values move
+            then, shape (values,): errors of the model, which intervals do not count.
     """
 
     values: Mapping[str, Any]
@@ -785,7 +786,7 @@ class _Search:
 
         Args:
             values: result of the fit.
-            gain: changes of numbers by those of residuals, with opposite sign, shape (numbers, residuals).
+            gain: changes of values by those of residuals, with opposite sign, shape (values, residuals).
             residuals: at the values.
         """
         found, known, experiments = {}, self._known, self._experiments

@@ -209,8 +209,8 @@ def inverse_dynamics(
         duration: of the paths, a multiple of the step [s].
         step: [s].
         lead: [s], a few times the slowest 1 / Re(zero), and a period or two of what swings; None: forwards.
-        accuracy: two-sided the share of the paths by which outputs may miss them; greater where the inputs grow too
-            large.
+        accuracy: two-sided the fraction of the paths by which outputs may miss them; greater where the inputs grow
+            too large.
         initial: as of ``simulate``; two-sided the model has to rest there under its constant inputs.
 
     Raises:

@@ -183,11 +183,11 @@ class OptimalInputs(InputsOfMotion):
         inputs: by name, functions of time.
         motion: the run with them.
         cost: what is left of it.
-        deviations: final readings less their targets, by name, in their units; NaN where there is none.
+        deviations: final sensor values less their targets, by name, in their units; NaN where there is none.
         history: cost after each iteration, shape (iterations,).
-        steepness: greatest slope of the cost that is left along ways that keep bounds and final readings, of the
-            greatest slope at the start.
-        runs: how many were taken.
+        steepness: greatest slope of the cost that is left along ways that keep bounds and final sensor values, of
+            the greatest slope at the start.
+        runs: how many were computed.
     """
 
     cost: float
@@ -288,8 +288,8 @@ def optimal_inputs(
         progress: as of ``Model.simulate``.
 
     Raises:
-        ParameterError: arguments out of range, names that are not there, more targets than samples, a final reading
-            that no input changes.
+        ParameterError: arguments out of range, names that are not there, more targets than samples, a final sensor
+            value that no input changes.
         ModelError: parts that cannot be differentiated, see ``ph.gradient``.
         ConvergenceError: no minimum was found; with the motion of the last inputs.
 
@@ -701,7 +701,7 @@ class _Descent:
         Raise ParameterError if no input changes a final sensor value, or for more conditions than input samples.
 
         Raises:
-            ParameterError: a reading that no input changes, or more conditions than samples.
+            ParameterError: a sensor value that no input changes, or more conditions than samples.
         """
         problem, missed, slopes = self._problem, np.abs(self._values(x)[1]), self._slopes(x)[1]
         read, sizes = problem.velocities.start, np.linalg.norm(slopes, axis=1)

@@ -26,7 +26,7 @@ class Recording:
 
     Attributes:
         time: of the values, ascending, not before zero, shape (T,) [s].
-        outputs: by the names of sensors, each of shape (T,) or (T, numbers of the sensor); NaN: not measured.
+        outputs: by the names of sensors, each of shape (T,) or (T, components of the sensor); NaN: not measured.
         noise: standard deviation of all outputs, or by name; None or left out: estimated with the parameters.
         inputs: of this experiment, by the names under which ``build`` takes them: numbers, arrays, ``ph.Signal``.
 

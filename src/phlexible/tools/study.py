@@ -247,7 +247,7 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
     """Results of runs by their parameters, in a file that no other process writes to within the context.
 
     Args:
-        path: of the file; a broken last line of a killed study is taken away.
+        path: of the file; a broken last line of a killed study is removed.
         names: of the parameters.
         overwrite: whether to begin anew where there is a file.
 

@@ -71,7 +71,7 @@ class Assembly:
         prescribed: prescribed parts of forces with the names of their elements, after the loads.
         controlled: load values that controllers set.
         element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
-        vectors, chords: in the order of their numbers in the tables; chords are weighted sums of vectors.
+        vectors, chords: in the order of their indices in the tables; chords are weighted sums of vectors.
         laws: of all forces; they keep the users' functions alive.
         soft: elements of soft bodies; it keeps users' functions alive too.
     """
@@ -296,7 +296,7 @@ class Parts:
         prescribed, controlled, soft: as in an ``Assembly``.
         rods, contact_groups: families with separate tables.
         types: of floating bodies; the blocks of their coordinates are dense or have segments.
-        indices: offsets of the parts of each floating body's block.
+        indices: offsets of the sections of each floating body's block.
         masses: of each pair of carriers.
         coupled: couplings by the functions.
     """

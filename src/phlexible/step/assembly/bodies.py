@@ -109,11 +109,11 @@ class BlockOffsets:
     """Offsets of the parts of the block of a frame, see ``step/kernels/blocks.py``.
 
     Attributes:
-        strides: numbers from row to row of the corner, the side and the bottom.
+        strides: entries from row to row of the corner, the side and the bottom.
         side: first number of (eta, V and w and y).
         bottom: first number of (V and w and y, eta).
         lines: offset of each row of (eta, eta), shape (n,).
-        length: numbers in the block.
+        length: entries in the block.
     """
 
     strides: tuple[int, int, int]

@@ -24,7 +24,7 @@ from phlexible.step.tables.memory import packed
 
 @dataclass(frozen=True, eq=False)
 class Offsets:
-    """Offsets of blocks in Newton's matrix, by the numbers of carriers, then auxiliaries, then constraints.
+    """Offsets of blocks in Newton's matrix, by the indices of carriers, then auxiliaries, then constraints.
 
     Attributes:
         layout: of the carriers.
@@ -66,8 +66,8 @@ class Offsets:
 
 
 class VectorKind(NamedTuple):
-    """A vector without its numbers: carrier, or GIVEN or MOVING, and range of the elastic coordinates that shift
-    it."""
+    """Structure of a vector, without its values: carrier, or GIVEN or MOVING, and range of the elastic coordinates
+    that shift it."""
 
     carrier: int
     is_point: bool
@@ -76,14 +76,15 @@ class VectorKind(NamedTuple):
 
 
 class FunctionKind(NamedTuple):
-    """A function without its numbers: both chords and the moving component, or -1, of each term, and of itself."""
+    """Structure of a function, without its values: both chords and the moving component, or -1, of each term, and
+    of itself."""
 
     terms: tuple[tuple[int, int, int], ...]
     time: int
 
 
 class InteractionKind(NamedTuple):
-    """A constraint or a law without its numbers.
+    """Structure of a constraint or a law, without its values.
 
     ``row`` is the constraint row whose multiplier acts on it, ``bearing`` the constraint whose force causes its
     friction; -1: none. ``windows`` are ranges of functions, first and last + 1, of which those of one act at the
@@ -109,7 +110,7 @@ class Couplings:
     stay; the change of a vector on an elastic body that is coupled to another body becomes an auxiliary unknown, so
     that blocks between two elastic bodies never arise (8.6). So does that of any vector on a long body.
 
-    It contains no numbers of the mechanism but weights of chords, so that models with perturbed numbers share it,
+    It contains no values of the mechanism but weights of chords, so that models with perturbed values share it,
     with all that follows from it.
 
     Attributes:

@@ -66,7 +66,7 @@ class RodTables:
 
     Attributes:
         points: quadrature points of all their elements.
-        forces: numbers of the forces that are their strains.
+        forces: indices of the forces that are their strains.
     """
 
     def __init__(self, system: System) -> None:

@@ -529,12 +529,12 @@ Measured = MeasuredCoordinate | MeasuredPoint
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """One measured quantity of a controller, and how its numbers follow from those of compiled code.
+    """One measured quantity of a controller, and how its values follow from those of compiled code.
 
     Attributes:
-        begin, end: range among the numbers that compiled code measures for the controller.
-        map: matrix and offset that are applied to these numbers; None: they are passed unchanged.
-        reading: sensor that is read from the whole state instead.
+        begin, end: range among the values that compiled code measures for the controller.
+        map: matrix and offset that are applied to these values; None: they are passed unchanged.
+        reading: sensor that is read from the full state instead.
     """
 
     begin: int
@@ -582,7 +582,7 @@ class ControlledValue:
         feedback: the controller.
         measured: coordinates and points that compiled code measures.
         channels: quantities that the controller receives; empty: all that is measured, unchanged.
-        size: numbers that the controller returns: 1 for a joint, 3 for a load, or all of a ``StateForce``.
+        size: count of values that the controller returns: 1 for a joint, 3 for a load, or all of a ``StateForce``.
         name: name of the load or element, for messages.
         dimension: dimension of the model.
     """

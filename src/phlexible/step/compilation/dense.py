@@ -31,8 +31,8 @@ POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 
 def rows_times(sign: float) -> Any:
     """Return a compiled function that computes c += sign * sum_r x[r] * b_r in place, a row vector times a matrix.
-    Its arguments are x, the number of rows, b, ``stride``, c and ``count``: rows b_r of ``count`` numbers begin
-    ``stride`` numbers apart in memory.
+    Its arguments are x, the number of rows, b, ``stride``, c and ``count``: rows b_r of ``count`` entries begin
+    ``stride`` entries apart in memory.
 
     LLVM knows the sign, 1 or -1, so that no product contains it.
     """
@@ -75,8 +75,8 @@ def subtract_from_four_rows(
     x: Reals, step: int, rows: int, b: Reals, stride: int, c0: Reals, c1: Reals, c2: Reals, c3: Reals, count: int
 ) -> None:
     """Compute c_i -= x_i b in place for four rows c0, c1, c2, c3 at the same time. x_i are row vectors, b is
-    a matrix. The matrix has ``rows`` rows of ``count`` numbers; rows of x begin ``step``, rows of b
-    ``stride`` numbers apart."""
+    a matrix. The matrix has ``rows`` rows of ``count`` entries; rows of x begin ``step``, rows of b
+    ``stride`` entries apart."""
     r = 0
     while r + 3 < rows:
         x00, x01, x02, x03 = x[r], x[r + 1], x[r + 2], x[r + 3]
@@ -108,7 +108,7 @@ def subtract_from_four_rows(
 @compiled
 def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
     """Return the index of the pivot row of column k of an (n, n) matrix a among rows k .. n - 1. Rows are
-    ``stride`` numbers apart; the second result is whether the pivot is finite and not zero.
+    ``stride`` entries apart; the second result is whether the pivot is finite and not zero.
 
     It is row k if the block might be symmetric and positive, as those of bodies nearly are: entries are then no
     larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay in place do so
@@ -143,7 +143,7 @@ def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> N
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
     """Select the pivot row for column k of an (n, n) matrix a, store its index in ``pivots[k]`` and exchange it
-    with row k. Rows of a begin ``stride`` numbers apart. Returns False where the column has no usable pivot."""
+    with row k. Rows of a begin ``stride`` entries apart. Returns False where the column has no usable pivot."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
@@ -153,11 +153,11 @@ def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
 
 @compiled
 def factor(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Factorize the (n, n) matrix a in place as P a = L U with partial pivoting; its rows are ``stride`` numbers
+    """Factorize the (n, n) matrix a in place as P a = L U with partial pivoting; its rows are ``stride`` entries
     apart. L has ones on its diagonal, which are not stored; the inverse of the diagonal of U is stored. The index
     of the row swapped with row k is written to ``pivots[k]``. Return False where a is singular or not finite.
 
-    Inverses are stored since a division takes longer than a row of few numbers.
+    Inverses are stored since a division takes longer than a row of few entries.
     """
     is_regular: Truth = True
     for begin in range(0, n, PANEL):
@@ -225,7 +225,7 @@ def subtract_from_panel(
     x: Reals, stride: int, inner: int, b: Reals, c: Reals, step: int, rows: int, columns: int
 ) -> None:
     """Compute the matrix c -= x b in place for at most four ``rows`` of c and x, and ``inner`` rows of b. Rows of
-    x begin ``stride`` numbers apart. Rows of b and c have ``columns`` numbers and begin ``step`` numbers apart."""
+    x begin ``stride`` entries apart. Rows of b and c have ``columns`` entries and begin ``step`` entries apart."""
     if rows == PANEL:
         c1, c2, c3 = c + step, c + 2 * step, c + 3 * step
         subtract_from_four_rows(x, stride, inner, b, step, c, c1, c2, c3, columns)
@@ -236,8 +236,8 @@ def subtract_from_panel(
 
 @compiled
 def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
-    """Solve A x = b for one right-hand side b of n numbers in place, with the LU factors a and pivots of
-    ``factor``. Rows of a begin ``stride`` numbers apart."""
+    """Solve A x = b for one right-hand side b of n entries in place, with the LU factors a and pivots of
+    ``factor``. Rows of a begin ``stride`` entries apart."""
     for k in range(n):
         exchange_rows(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
@@ -272,7 +272,7 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
 @compiled_without_overlap
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
     """Compute the vector y -= a x in place for a matrix a of at most four columns, whose rows are ``stride``
-    numbers apart."""
+    entries apart."""
     if columns == PANEL:
         x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
         for i in range(rows):
@@ -285,7 +285,7 @@ def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, ro
 
 @compiled
 def scale(x: Reals, count: int, factor: float) -> None:
-    """Multiply the ``count`` numbers of x by a factor in place."""
+    """Multiply the ``count`` entries of x by a factor in place."""
     for i in range(count):
         x[i] *= factor
 
@@ -293,7 +293,7 @@ def scale(x: Reals, count: int, factor: float) -> None:
 @compiled_without_overlap
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
     """Compute the matrix c -= a b in place for matrices a (rows, inner) and b (inner, columns); rows of c begin
-    ``stride`` numbers apart."""
+    ``stride`` entries apart."""
     if columns == 1 and stride == 1:
         subtract_matrix_vector(a, rows, inner, b, c)
         return
@@ -312,7 +312,7 @@ def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c:
 @compiled_without_overlap
 def add_block(a: Reals, step: int, c: Reals, stride: int, rows: int, columns: int) -> None:
     """Compute the matrix c += a in place for (rows, columns) matrices; rows of a begin ``step``, rows of c
-    ``stride`` numbers apart."""
+    ``stride`` entries apart."""
     for i in range(rows):
         source, target = a + i * step, c + i * stride
         for j in range(columns):
@@ -359,7 +359,7 @@ def matrix_vector(a: Reals, rows: int, columns: int, x: Reals, y: Reals) -> None
 
 @compiled_without_overlap
 def product(x: Reals, y: Reals, count: int) -> float:
-    """Return the scalar product of two vectors x and y of ``count`` numbers."""
+    """Return the scalar product of two vectors x and y of ``count`` entries."""
     total, i = 0.0, 0
     if count > 3 and (are_in_lanes(x) or are_in_lanes(y)):  # of one mechanism LLVM makes several sums of its own
         t1, t2, t3 = 0.0, 0.0, 0.0
@@ -377,21 +377,21 @@ def product(x: Reals, y: Reals, count: int) -> float:
 
 @compiled_without_overlap
 def copy(source: Reals, target: Reals, count: int) -> None:
-    """Copy ``count`` numbers from the array ``source`` to the array ``target``."""
+    """Copy ``count`` entries from the array ``source`` to the array ``target``."""
     for i in range(count):
         target[i] = source[i]
 
 
 @compiled
 def fill(target: Reals, count: int, value: float) -> None:
-    """Set the first ``count`` numbers of the array ``target`` to a value."""
+    """Set the first ``count`` entries of the array ``target`` to a value."""
     for i in range(count):
         target[i] = value
 
 
 @compiled_without_overlap
 def add_multiple(target: Reals, factor: float, source: Reals, count: int) -> None:
-    """Add ``factor`` times the array ``source`` to the array ``target`` in place, both of ``count`` numbers."""
+    """Add ``factor`` times the array ``source`` to the array ``target`` in place, both of ``count`` entries."""
     for i in range(count):
         target[i] += factor * source[i]
 
@@ -446,7 +446,7 @@ invert_three, invert_six = inversion_of(3), inversion_of(SIX)
 
 @compiled
 def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
-    """Invert the (n, n) matrix a of n = 3 or 6 rows in place, its rows ``stride`` numbers apart; return False
+    """Invert the (n, n) matrix a of n = 3 or 6 rows in place, its rows ``stride`` entries apart; return False
     where it is singular. ``pivots`` is memory for n integers."""
     is_regular: Truth = invert_three(a, stride, pivots) if n == 3 else invert_six(a, stride, pivots)
     return is_regular
@@ -455,7 +455,7 @@ def invert(a: Reals, n: int, stride: int, pivots: Choices) -> Truth:
 @compiled_without_overlap
 def multiply(a: Reals, n: int, stride: int, b: Reals, columns: int) -> None:
     """Replace the (n, columns) matrix b by the product a b in place. The (n, n) matrix a has n = 3 or 6 rows,
-    ``stride`` numbers apart."""
+    ``stride`` entries apart."""
     for j in range(columns):
         x = b + j
         x0, x1, x2 = x[0], x[columns], x[2 * columns]

@@ -470,21 +470,22 @@ class Where(Written):
 
 @Where
 def where(truth: Any, a: Any, b: Any) -> Any:
-    """Return a where ``truth`` holds, else b, separately in each SIMD lane (mechanism). It exists in compiled code
-    only, as an intrinsic; both values are computed."""
+    """Return a where ``truth`` is true, else b, separately in each SIMD lane (mechanism). It exists in compiled
+    code only, as an intrinsic; both values are computed."""
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a ``truth`` holds in any SIMD lane (mechanism); returns the LLVM value. A
-    truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a ``truth`` is true in any SIMD lane (mechanism); returns the LLVM value.
+    A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a ``truth`` holds in all SIMD lanes (mechanisms); returns the LLVM value.
-    A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a ``truth`` is true in all SIMD lanes (mechanisms); returns the LLVM
+    value. A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+    code."""
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))

@@ -495,7 +495,7 @@ def kind_of(register: Any) -> NumberKind:
 
 
 def is_any(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a truth holds in any SIMD lane; returns the LLVM value of the truth.
+    """Emit LLVM code that tests whether a truth is true in any SIMD lane; returns the LLVM value of the truth.
     ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     bits = builder.bitcast(truth, ir.IntType(truth.type.count))
     return builder.icmp_signed("!=", bits, bits.type(0))

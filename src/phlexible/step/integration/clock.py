@@ -155,11 +155,11 @@ class Checkpoint:
         last_step: length of the last step [s]; nan before the first.
         level: steps are 2^level times shorter than the grid's, for a tolerance.
         easy: number of blocks of steps for which longer ones would have been accurate enough.
-        chunk_length: number of steps that are taken at a time.
+        chunk_length: number of steps that are computed at a time.
         continues: the next step starts where one of the same size ended.
         failed: the next step has been tried at full size.
         layout: description of the numbers; other versions may store others.
-        values: numbers that the stepper stores from step to step, shape (numbers,).
+        values: state variables that the stepper stores from step to step, shape (values,).
     """
 
     time: float

@@ -61,14 +61,14 @@ def check_periods(mechanism: Mechanism, step: float) -> None:
 
 
 class SampledController:
-    """One controller with sampling, delay or linear states, and the numbers that it stores from sample to sample.
+    """One controller with sampling, delay or linear states, and the values that it stores from sample to sample.
 
     Args:
         value: the controller, with what it measures and sets.
         begin: index of its first number in the array of measurements of all controllers.
 
     Attributes:
-        size: count of the numbers that it stores.
+        size: count of the values that it stores.
     """
 
     def __init__(self, value: ControlledValue, begin: int) -> None:
@@ -100,8 +100,8 @@ class SampledController:
 
         Args:
             time: start of the step [s].
-            measurements: measurements of all controllers by compiled code, shape (measured numbers,).
-            read: returns the whole state as a run of one instant.
+            measurements: measurements of all controllers by compiled code, shape (measured values,).
+            read: returns the full state as a run of one instant.
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -227,11 +227,11 @@ class Controllers:
     """Evaluates controllers at the state of an assembly, whose positions and rates the kernels have written.
 
     Args:
-        assembly: assembly of the mechanism, whose memory holds the state.
+        assembly: assembly of the mechanism, whose memory contains the state.
 
     Attributes:
         angles: last values of the measured angles, over full turns; NaN before the first, shape (angles,) [rad].
-        memory: stored numbers of the controllers with samples or states, shape (numbers,).
+        memory: stored values of the controllers with samples or states, shape (values,).
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -315,7 +315,7 @@ class Controllers:
             time: start of the step [s].
             moving_rates: rates of the vectors in moving frames at the time, shape (vectors of moving frames, 3).
             loads: receives the values, zero elsewhere, shape (load values,) [N or N m].
-            read: gives the whole state, for sensors that need it.
+            read: gives the full state, for sensors that need it.
 
         Raises:
             FunctionError: a controller raised; names it and the time.

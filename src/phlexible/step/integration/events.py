@@ -43,7 +43,7 @@ class RunEvents:
 
     Args:
         system: system of the run.
-        stepper: takes the steps.
+        stepper: computes the steps.
         clock: clock of the run.
         conditions: watched conditions by the number of the event, or STOP.
 
@@ -110,7 +110,7 @@ class RunEvents:
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
-            watched: ends of the steps that were taken, an array each by the names of the state tables.
+            watched: ends of the steps that were computed, an array each by the names of the state tables.
         """
         times = instants[1 : len(watched["step_error"]) + 1]
         beyond = self._excesses(times, watched)

@@ -21,7 +21,7 @@ class StateColumns:
         calls: first steps of each mechanism, which can join and have one key.
 
     Attributes:
-        state: states of all mechanisms, shape (state numbers, mechanisms).
+        state: states of all mechanisms, shape (state size, mechanisms).
         row: last stored instant of each mechanism, of the same shape.
         loads: load values in the steps to come, shape (3 loads, mechanisms).
         requests: requests of the calls, whose steps continue, shape (mechanisms,).
@@ -53,7 +53,7 @@ class LaneStepper(StateColumns):
 
     Args:
         calls: first steps of each mechanism, which can join and have one key.
-        lanes: memory of the lanes that take the steps; others may use it between calls.
+        lanes: memory of the lanes that compute the steps; others may use it between calls.
     """
 
     def __init__(self, calls: Sequence[StepCall], lanes: LaneMemory) -> None:
@@ -80,7 +80,7 @@ class LaneStepper(StateColumns):
             which: whether each mechanism moves, shape (width,); the others stay as they are.
 
         Returns:
-            How many steps were taken, and whether any had dependent joints or an open energy balance.
+            How many steps were computed, and whether any had dependent joints or an open energy balance.
         """
         lanes, given, rest = self._lanes, self._loads_array(count), np.zeros(0, dtype=np.int64)
         if self._count < lanes.width:  # lanes that are left over do what the first does

@@ -53,7 +53,7 @@ class ImplicitLaws:
     between the sides of the jump, as dry friction does while it sticks.
 
     Attributes:
-        memory: numbers stored from step to step, shape (numbers,).
+        memory: values stored from step to step, shape (values,).
         jumps: steps so far in which a value did not equal its law, shape (values,).
     """
 
@@ -129,7 +129,7 @@ class ImplicitLaws:
         its sign. None if an attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g;
         ``take`` attempts the time step with given values.
 
-        A residual may remain only where the share of it by which a value moves has become small: there the law
+        A residual may remain only where the fraction of it by which a value moves has become small: there the law
         jumps. Laws without jumps, in steps that are too long, do not converge so.
         """
         shares, before = np.ones(len(values)), np.zeros(len(values))

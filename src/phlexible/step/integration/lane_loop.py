@@ -31,7 +31,7 @@ class LanesOfStructures:
 
     Args:
         width: number of lanes.
-        is_specialized: steps are taken by a program for the structure alone.
+        is_specialized: steps are computed by a program for the structure alone.
     """
 
     def __init__(self, width: int, is_specialized: bool) -> None:
@@ -64,11 +64,12 @@ class LanesOfStructures:
 
 
 class LaneLoop:
-    """Takes steps of several mechanisms of one structure at once, each time for the calls that request the same.
+    """Computes steps of several mechanisms of one structure at once, each time for the calls that request the
+    same.
 
     Args:
         width: number of lanes.
-        is_specialized: steps are taken by a program for the structure alone.
+        is_specialized: steps are computed by a program for the structure alone.
     """
 
     def __init__(self, width: int, is_specialized: bool = False) -> None:
@@ -145,11 +146,11 @@ def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[lis
 
     Args:
         runs: each continues in a context of its own.
-        lanes: lanes that take the steps.
+        lanes: lanes that compute the steps.
 
     Returns:
-        What each run returned or raised; the shares of their steps that were taken in lanes, shape (runs,). Steps
-        that are repeated in halves or up to an event count each time.
+        What each run returned or raised; the fractions of their steps that were computed in lanes, shape (runs,).
+        Steps that are repeated in halves or up to an event count each time.
     """
     contexts = [copy_context() for _ in runs]
     results: list[Any] = [None] * len(runs)

@@ -36,7 +36,7 @@ class MechanismState:
     """State of a mechanism in the memory of an assembly, between two steps.
 
     Args:
-        assembly: what moves; its memory holds the state.
+        assembly: what moves; its memory contains the state.
         is_redundant: whether constraints are redundant; their forces of least size are taken.
 
     Attributes:

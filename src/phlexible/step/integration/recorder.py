@@ -30,7 +30,7 @@ class Recorder:
     Args:
         system: system of the run.
         sources: columns of the stored work by the name of the source.
-        sink: takes each block.
+        sink: receives each block.
 
     Attributes:
         last_weight: weight of the step before the last instant in the mean of its multipliers; 1 if they are final.
@@ -131,7 +131,7 @@ class Recorder:
             times: stored instants, shape (instants,) [s].
             rows: stored rows of the stepper.
             halvings: number of halved steps so far.
-            is_last_open: the step after the last instant has not been taken yet.
+            is_last_open: the step after the last instant is not computed yet.
             prescribed: frames and paths at these times, where they are known.
         """
         if len(times):

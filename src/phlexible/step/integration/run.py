@@ -36,7 +36,7 @@ class StepSizes(NamedTuple):
 
 
 class RunSnapshot(NamedTuple):
-    """State of the stepper, shape (numbers,), and sizes of the last steps: all that the next steps depend on."""
+    """State of the stepper, shape (values,), and sizes of the last steps: all that the next steps depend on."""
 
     values: Array
     sizes: StepSizes
@@ -53,17 +53,17 @@ class AcceptedStep(NamedTuple):
 
 
 class Run:
-    """Takes steps with a stepper, each from the end of the last one, and halves those that fail.
+    """Computes steps with a stepper, each from the end of the last one, and halves those that fail.
 
     Args:
-        stepper: takes the steps.
+        stepper: computes the steps.
         most_halved: number of pieces that a step may be halved into; None: as many as a run may have.
         on_change: called with the time [s] at the first step and where steps get another length, and with whether
             it is the first one.
         check: refuses instants between which prescribed motions jump.
 
     Attributes:
-        stepper: stepper that takes the steps.
+        stepper: stepper that computes the steps.
         sizes: sizes of the last steps.
         halvings: number of halved steps so far.
         on_change: see above; None after the run, since it may refer to an object that holds this one.

@@ -43,16 +43,16 @@ Progress = Callable[[int, int], None]
 
 
 class Simulation:
-    """A run over the instants of a clock, whose recordings are sent to a sink.
+    """A run over the instants of a clock, whose recorded states are sent to a sink.
 
     Args:
         system: what moves.
-        stepper: takes the steps.
+        stepper: computes the steps.
         start: state at t = 0, or the last stored instant of a run that continues, and its checkpoint.
         clock: instants of the run.
         every: store every n-th step.
         tolerance: for the error of a step (4.22): steps of the grid are cut into 2^level equal ones; None: not.
-        sink: takes recordings, block by block.
+        sink: receives recorded states, block by block.
         at: a start that is a state as an instant, if the caller has it.
         is_late: reactions at both ends of the run may be computed later.
         is_read_at_once: functions of users may be called later than in the run: it is read right after its end, or
@@ -251,7 +251,7 @@ class Simulation:
         number. The result is 0 where the error was too large, an event occurs in the first one, or one failed; the
         caller then repeats them, shorter or fewer.
 
-        0 where they are to be taken again, shorter or fewer: too long for the tolerance, or a function fails.
+        0 where they are to be repeated, shorter or fewer: too long for the tolerance, or a function fails.
         Chunks grow while they are fast.
         """
         begin, every, phase, run = wall.perf_counter(), self._every, self._since_stored, self._run

@@ -52,7 +52,7 @@ def out_of_turn(loop: Callable[..., Result], *arguments: Any) -> Result:
 
 @dataclass(eq=False, slots=True)
 class StepCall:
-    """A call for steps of one mechanism: arguments of ``advance``, the loop that takes them, the answer or an
+    """A call for steps of one mechanism: arguments of ``advance``, the loop that computes them, the answer or an
     error."""
 
     memory: Memory

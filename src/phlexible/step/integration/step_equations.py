@@ -35,12 +35,12 @@ class StepEquations:
         values in the steps. End states are the states at the start with new history variables.
 
         Args:
-            states: pairs of stored instants (N, 2, numbers), or instants (N + 1, numbers) with a step between each
-                and the next.
+            states: pairs of stored instants (N, 2, state size), or instants (N + 1, state size) with a step
+                between each and the next.
             sizes: sizes of the steps, (N,) [s].
             moving: prescribed vectors at these instants.
             loads: load values in the steps, (N, 3 values).
-            with_ends: whether the second result is wanted, (N, numbers); else it has no rows.
+            with_ends: whether the second result is wanted, (N, state size); else it has no rows.
         """
         count, numbers = len(sizes), self.memory.counts["state_size"]
         stride = 2 if states.ndim == 3 else 1
@@ -61,11 +61,11 @@ class StepEquations:
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 
         Args:
-            states: stored instants at the start and the end, (2, numbers).
+            states: stored instants at the start and the end, (2, state size).
             size: size of the step [s].
             moving: prescribed vectors at both instants.
             loads: load values in the step.
-            directions: changes of the stored numbers of both, (k, 2, numbers).
+            directions: changes of the stored states at both, (k, 2, state size).
         """
         count, unknowns = len(directions), self.memory.counts["unknowns"]
         together = max(1, MOST_VALUES // (2 * DIRECTIONS * directions[0].size)) * DIRECTIONS if count else 1

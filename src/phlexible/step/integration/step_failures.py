@@ -31,7 +31,7 @@ class HalvedSteps:
     """Counts pieces of halved steps against a limit, and checks the deformation of bodies now and then.
 
     Args:
-        stepper: stepper that takes the steps.
+        stepper: stepper that computes the steps.
         most: greatest number of pieces of a single step; None: ``MOST_PIECES`` beyond those that each step may
             have.
     """
@@ -138,7 +138,7 @@ def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple
 
 def _beyond_an_end(assembly: Assembly) -> str:
     """Return a clause for an error message that names a joint which left an end of its line in the last attempt.
-    The text is empty if none was. ``assembly`` holds the tables of the
+    The text is empty if none was. ``assembly`` contains the tables of the
     model."""
     memory = assembly.memory
     for f in memory["slide_guide"].tolist():
@@ -154,7 +154,7 @@ def _beyond_an_end(assembly: Assembly) -> str:
 def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
     """Return two texts for error messages, each empty where it does not apply. The first says that a body is
     deformed by more than ``limit`` times its size, the second that controllers or laws are a possible cause.
-    ``assembly`` holds the arrays of the model."""
+    ``assembly`` contains the arrays of the model."""
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))
@@ -183,7 +183,7 @@ def _names(values: Iterable[ControlledValue]) -> str:
 def _most_deformed(assembly: Assembly) -> tuple[str, float]:
     """Return (name, ratio) of the floating body with the largest elastic displacement of a point over its
     size, at the present elastic coordinates; ("", 0.0) without elastic bodies. NaN counts as largest.
-    ``assembly`` holds the tables of the model."""
+    ``assembly`` contains the tables of the model."""
     system, eta = assembly.system, np.asarray(assembly.memory["eta"])
     floating = [placed for placed in system.bodies if isinstance(placed.data, FloatingBody)]
     worst = "", 0.0
@@ -199,7 +199,7 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 def _most_compressed(assembly: Assembly) -> str:
     """Return a clause for an error message that names the string element with the least squared stretch at
-    the end of the last attempt. The text is empty without strings. ``assembly`` holds the tables of the
+    the end of the last attempt. The text is empty without strings. ``assembly`` contains the tables of the
     model."""
     elements = [
         (placed.name, int(element))

@@ -45,19 +45,19 @@ MOST_NUMBERS = 512
 
 
 class Stepper(MechanismState):
-    """Takes steps from its stored state: exact in energy, momenta, joints and the path of the centre of mass.
+    """Computes steps from its stored state: exact in energy, momenta, joints and the path of the centre of mass.
 
     Args:
-        assembly: assembly of the mechanism, whose memory holds the state.
+        assembly: assembly of the mechanism, whose memory contains the state.
         order: one of ``SUBSTEPS``.
         damping: numerical, gamma_num of (3.4).
         is_redundant: whether constraints are redundant; their forces of least size are taken.
-        loop: returns the loop that takes the steps of a memory; None: the compiled loop.
+        loop: returns the loop that computes the steps of a memory; None: the compiled loop.
         coarsening: factor on the length of the substeps around contacts.
 
     Attributes:
         damping: numerical damping gamma_num.
-        shares: shares of a step that its substeps take, shape (substeps,).
+        shares: lengths of the substeps as fractions of a step, shape (substeps,).
         has_laws: whether forces are functions of the state that Python evaluates in the step.
         is_controlled: whether there are controllers, which are evaluated before each step.
         least_motion: smallest motion in a step, over the reach, that Newton's updates are compared with.
@@ -116,7 +116,7 @@ class Stepper(MechanismState):
         stored and whether controllers are evaluated.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
-        taken in parts (8.23).
+        computed in substeps (8.23).
         """
         if storage.watches:
             every = storage._replace(every=1, phase=0, watches=False)

@@ -15,7 +15,7 @@ class Storage(NamedTuple):
 
     Attributes:
         every: store every n-th step.
-        phase: steps taken since the last one stored.
+        phase: steps computed since the last one stored.
         continues: the step before had the same size, and ended at this state.
         with_controllers: evaluate controllers before each step but the first; if one fails, the last values remain.
         watches: the instants of all steps are wanted too.
@@ -32,7 +32,7 @@ class Advance(NamedTuple):
     """Result of a number of steps of one size.
 
     Attributes:
-        steps: number of steps that were taken.
+        steps: number of steps that were computed.
         is_singular: whether the next step failed with a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
@@ -62,7 +62,7 @@ class Course(NamedTuple):
     """Inputs of steps of one size: prescribed vectors and loads as functions of time.
 
     Attributes:
-        shares: shares of a step that its substeps take, shape (substeps,).
+        shares: lengths of the substeps as fractions of a step, shape (substeps,).
         moving: prescribed vectors at the ends of all substeps, shape (steps substeps + 1, 3 vectors).
         loads: load values at the middles of the substeps, shape (steps substeps, 3 loads).
     """
@@ -114,7 +114,7 @@ class StoredRows:
         storage: rule which of the steps are stored.
 
     Attributes:
-        rows: the rows, shape (rows, state numbers).
+        rows: the rows, shape (instants, state size).
         first: reactions of the first step.
         every, since_stored: store every n-th of the next steps; steps since the last one stored.
         continues: the step before had the same size, and ended at this state.

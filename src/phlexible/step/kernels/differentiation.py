@@ -219,7 +219,8 @@ def step_equations(
         moving: prescribed vectors at these instants, (., 3 vectors).
         load_values: at the middles of the steps, (count, 3 loads).
         equations: receives the residuals, (count, unknowns).
-        ends: receives the first instants with strains and bristles at the end, (count, numbers); empty: nothing.
+        ends: receives the first instants with strains and bristles at the end, (count, state size); empty:
+            nothing.
     """
     register, t = flush_subnormals(), tables_at(header)
     given, loads, lengths = reals_at(moving), reals_at(load_values), reals_at(sizes)

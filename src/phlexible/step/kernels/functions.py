@@ -110,8 +110,8 @@ def rotational_curvature(t: Tables, k: int) -> float:
     its inertia [1/(N s2)]. The body carries point or direction k, at which the function has the first derivative
     that ``compute_gradients`` has stored; zero for nodes. ``t`` contains all arrays of the model and its state.
 
-    Half the square of the step times a generalized force along the function times this is the share of the inertia
-    by which that force changes Newton's matrix.
+    Half the square of the step times a generalized force along the function times this is the fraction of the
+    inertia by which that force changes Newton's matrix.
     """
     b, largest = t.vector_carrier[k], 0.0
     for i in range(t.dimension, t.rigid_of[b]):

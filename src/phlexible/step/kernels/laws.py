@@ -495,7 +495,7 @@ def energy_dissipated_by(t: Tables, f: int, h: float, damping: float) -> float:
 @compiled
 def work_supplied_by(t: Tables, f: int) -> float:
     """Return the work that the prescribed force of force element f does in the time step [J]; for a servo the work
-    of its whole force. ``t`` contains all arrays of the model and its state."""
+    of its total force. ``t`` contains all arrays of the model and its state."""
     if t.energy_of[f] == SERVO:
         return t.scalar_force[f] * t.theta_change[f]
     return t.load_value[t.force_value[f]].x * t.theta_change[f] if t.force_value[f] >= 0 else 0.0

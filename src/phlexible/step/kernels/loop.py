@@ -89,8 +89,8 @@ def advance(
 
     Args:
         header: of the tables; the state in them is advanced.
-        sizes: of the substeps that a step consists of, one or more [s]; all of them are taken or none.
-        request: a ``StepRequest``: how many steps, how they are taken, and which are stored.
+        sizes: of the substeps that a step consists of, one or more [s]; all of them are computed or none.
+        request: a ``StepRequest``: how many steps, how they are computed, and which are stored.
         moving: prescribed vectors at the ends of the substeps, (count substeps + 1, 3 vectors).
         load_values: at the middles of the substeps, (count substeps, 3 loads).
         reactions: receives multipliers and forces of the first step.
@@ -214,9 +214,9 @@ def take_step(
     guess is set already; ``most``: iterations of conjugate gradients before matrices are eliminated; ``damping``
     is numerical damping.
 
-    If one lane cannot take the step, no lane does. No attempt of one lane changes the result of another. If
-    contacts request substeps, the step is not taken. ``is_tried``: the first attempt begins with the result of the
-    last try. ``part``: substep of a composed step that has recurrences; else -1.
+    If one lane cannot complete the step, no lane does. No attempt of one lane changes the result of another. If
+    contacts request substeps, the step is not accepted. ``is_tried``: the first attempt begins with the result of
+    the last try. ``part``: substep of a composed step that has recurrences; else -1.
     """
     begin_ports(t)
     t.ledger[0], t.ledger[1] = 0.0, 0.0

@@ -184,8 +184,8 @@ def later(t: Tables, g: int, lane: int, i: int) -> int:
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
     """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later; return
     True where a body is singular. A team is a set of equal bodies that are computed together in SIMD lanes.
-    ``relaxation`` is the share added for redundant constraints. ``t`` contains all arrays of the model and its
-    state."""
+    ``relaxation`` is the relative term added for redundant constraints. ``t`` contains all arrays of the model and
+    its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]

@@ -26,8 +26,8 @@ class ForceFamily:
         stress_start: role of the function that sets the stresses that Newton's method carries along to those at the
             start of the step, of the tables.
         stress_keep: role of the function that stores the stresses at which an update starts, of the tables.
-        stress_update: role of the function that carries stresses along with a share of an update, of (tables, h,
-            damping, share).
+        stress_update: role of the function that carries stresses along with a fraction of an update, of (tables,
+            h, damping, share).
         stress_residual: role of the function that adds to the residual what carried stresses leave of it, likewise.
         equations: further functions that the residual calls, separated by blanks.
         extra: functions that the residual does not call, which are not compiled for dual numbers.

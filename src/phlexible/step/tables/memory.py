@@ -97,10 +97,10 @@ Place = tuple[int, int, tuple[int, ...] | None]
 
 
 class StateRows(Mapping[str, Array]):
-    """Stored tables as views of rows of the state, each of shape (rows, entries of the table), made on access.
+    """Stored tables as views of rows of the state, each of shape (states, entries of the table), made on access.
 
     Args:
-        rows: shape (rows, state numbers).
+        rows: shape (instants, state size).
         places: first and last + 1 number, and shape, of each table.
 
     Attributes:
@@ -141,7 +141,7 @@ class Memory:
             (``notation.tables_at``).
         state_sizes: how many numbers each stored table has, by its name.
         state: all stored tables, one after the other; ``memory[name]`` is a view of it for these.
-        steps_alone: number of steps that were taken so far by a call for this memory alone, with repeated ones.
+        steps_alone: number of steps that were computed so far by a call for this memory alone, with repeated ones.
     """
 
     def __init__(self, data: Mapping[str, ArrayLike]) -> None:
@@ -161,8 +161,8 @@ class Memory:
         return other
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Refuse to pickle or deep-copy the memory of a time step's tables, by raising ``ModelError``. Its
-        header holds addresses of memory."""
+        """Refuse to pickle or deep-copy the memory of a time step's tables, by raising ``ModelError``. Its header
+        contains addresses of memory."""
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
@@ -388,7 +388,7 @@ class Structure:
 
     def register(self) -> str:
         """Register this structure by its digest, so that programs can be compiled for it, and return the digest. A
-        structure holds counts and integer tables as constants of a program."""
+        structure contains counts and integer tables as constants of a program."""
         _REGISTERED[self.digest] = self
         return self.digest
 
@@ -429,7 +429,7 @@ class LaneMemory:
 
     Attributes:
         header: as in ``Memory``, of a type that names the number of lanes.
-        state: stored tables, shape (state numbers, width).
+        state: stored tables, shape (state size, width).
         status: of the last step that was not taken, shape (width,).
         width: number of lanes.
         is_specialized, have_types: as given.

@@ -105,7 +105,7 @@ class StepRequest(NamedTuple):
         is_redundant: constraints are redundant, so that Newton's matrix needs relaxation.
         error_length: length that errors of displacement are divided by [m].
         every: store every n-th step.
-        since_stored: steps taken since the last one stored.
+        since_stored: steps computed since the last one stored.
         continues: the step before had the same size and ended at this state.
         measures: controllers measure the state after the last step.
         is_around_contacts: the substeps are those of a step around contacts; if not, the loop ends before a step
@@ -129,7 +129,7 @@ class StepRequest(NamedTuple):
 
 
 class DerivativeRequest(NamedTuple):
-    """Request of derivatives of steps that were taken (``kernels.differentiation.differentiate``).
+    """Request of derivatives of steps that were computed (``kernels.differentiation.differentiate``).
 
     Attributes:
         steps: how many.

@@ -172,7 +172,7 @@ def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
     They act on points and directions of both and are means over a time step of length h [s]. None are added if the
     shapes are apart at its start and end. ``t`` contains all arrays of the model and its state.
 
-    Both ends of a segment have a share of the force. Ends that penetrate by themselves are excluded, so that the
+    Both ends of a segment transmit some of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
     """
     c, radius = t.member_contact_group[i], t.member_radius[i]

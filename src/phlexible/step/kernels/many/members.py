@@ -37,7 +37,7 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return axis k (0, 1, 2) of a contact shape in the world at the start of the time step. ``axes`` holds the
+    """Return axis k (0, 1, 2) of a contact shape in the world at the start of the time step. ``axes`` contains the
     indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line segments
     and solids. ``t`` contains all arrays of the model and its state."""
     return t.world0[axes[k]] if axes[k] >= 0 else unit(k)
@@ -45,17 +45,17 @@ def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the change in the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` holds the
-    indices of its directions; without them it is zero. Contact shapes are spheres, line segments and solids. ``t``
-    contains all arrays of the model and its state."""
+    """Return the change in the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` contains
+    the indices of its directions; without them it is zero. Contact shapes are spheres, line segments and solids.
+    ``t`` contains all arrays of the model and its state."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the mean over the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` holds the
-    indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line segments
-    and solids. ``t`` contains all arrays of the model and its state."""
+    """Return the mean over the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` contains
+    the indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line
+    segments and solids. ``t`` contains all arrays of the model and its state."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 

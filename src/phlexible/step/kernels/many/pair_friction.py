@@ -343,7 +343,7 @@ def _apply_rolling_resistance(
 @compiled
 def mean_rotation(t: Tables, parts: Integers) -> Vector:
     """Return the rotation vector of a body in the time step from the changes of three body-fixed directions, in
-    world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts`` holds
+    world axes [rad]. It is the best fit B^-1 sum m x delta(d), where m are the mean directions; ``parts`` contains
     their indices. ``t`` contains all arrays of the model and its state."""
     moment = vector(0.0, 0.0, 0.0)
     for k in range(3):

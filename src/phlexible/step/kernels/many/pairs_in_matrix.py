@@ -343,7 +343,7 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
 @compiled
 def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -> float:
     """Add column k, ``column`` with the entry ``below`` under the diagonal, to the least-squares problem of
-    GMRES by Givens rotations; return the norm of the remaining residual. ``rotated`` holds the right side,
+    GMRES by Givens rotations; return the norm of the remaining residual. ``rotated`` contains the right side,
     then the cosines and sines of the rotations."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):

@@ -207,7 +207,7 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
     the number of iterations, or -1 if ``most`` do not suffice or the matrix is not positive definite. h is the
     length of the time step [s]; tolerances are relative to ``least_speed`` [m/s] at least.
 
-    Iterations end at the share ``INEXACT`` of the residual, or where it is round-off of the energy.
+    Iterations end at the fraction ``INEXACT`` of the residual, or where it is round-off of the energy.
     """
     goal = 0.0
     for p in range(t.mass_pairs):

@@ -29,9 +29,9 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     model and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
-    share of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that iterating
-    with the relaxed matrix closes the joints all the same, and the null-space component of the multipliers does not
-    change.
+    fraction of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that
+    iterating with the relaxed matrix closes the joints all the same, and the null-space component of the
+    multipliers does not change.
     """
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:

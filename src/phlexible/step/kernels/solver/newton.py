@@ -164,8 +164,8 @@ def factor_newtons_matrix(
     """Compute and factor Newton's matrix, ``t.blocks``, at the point of the last residual; return False where it
     is singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new factors;
     those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical damping, a
-    multiple of the stiffness; ``relaxation`` is the share added for redundant constraints. ``t`` contains all
-    arrays of the model and its state.
+    multiple of the stiffness; ``relaxation`` is the relative term added for redundant constraints. ``t`` contains
+    all arrays of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -213,8 +213,8 @@ def solve_step(
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
     [m/s] keeps the tolerance above round-off at rest. ``relaxation`` of redundant joints: see ``eliminate``; 0
-    without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a share
-    of the velocities; 0: as close as possible.
+    without. Updates below ``acceptable`` may stall. It ends when the next update would be below ``enough``, a
+    fraction of the velocities; 0: as close as possible.
 
     Stresses of some families are carried along (5.30). The residual is then that of unknowns and stresses (5.31),
     with which updates fall fast with stored factors too. These are computed anew if they would take longer.
