@@ -50,12 +50,13 @@ class CostTerm(ABC):
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
         """Return the value of this term of a cost for the values of its sensor over a motion. Sensor values have
-        shape (instants, components), times [s] (instants,)."""
+        shape (instants, components), times [s] (instants,). It is abstract; subclasses compute it."""
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
         """Return the derivative of this term of a cost with respect to every value of its sensor over a motion,
-        shape (instants, components). The weights of the integral over time are included."""
+        shape (instants, components). The weights of the integral over time are included. It is abstract;
+        subclasses compute it."""
 
 
 @dataclass(frozen=True, eq=False)

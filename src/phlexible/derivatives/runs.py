@@ -172,9 +172,9 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of a time step of length ``step`` that was just taken, and return a list of the
-        states at their ends. ``begin`` is the state before them, ``course`` has their inputs. The state of the
-        stepper is restored afterwards. Raise ``ModelError`` if a substep does not converge alone."""
+        """Repeat the substeps of the last time step, of length ``step``, and return a list of the states at their
+        ends. ``begin`` is the state before them, ``course`` has their inputs. The state of the stepper is restored
+        afterwards. Raise ``ModelError`` if a substep does not converge alone."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):

@@ -61,7 +61,8 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
 
 def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     """Return a linear model without multipliers: its states are reduced to free coordinates in the null space of
-    the constraints, with the same inputs and outputs. A model without multipliers is returned unchanged.
+    the constraints, with the same inputs and outputs. A model without multipliers is returned unchanged. Raise
+    ``ModelError`` if inputs or outputs act on multipliers directly.
 
     Displacements stay states even where a constraint holds their rate: they then keep their initial
     value, and the model has a zero eigenvalue for each.

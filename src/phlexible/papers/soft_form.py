@@ -156,49 +156,51 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def groups(self) -> tuple[StateGroup, ...]:
-        """Names, units and sizes of the blocks of strain states of a soft body. Strain states are strains
-        that are states of the model."""
+        """Names, units and sizes of the blocks of strain states of a soft body. Strain states are strains that are
+        states of the model. It is abstract; subclasses compute it."""
 
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape
-        (s,) [m^3]. Strain states are strains that are states of the model."""
+        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape (s,)
+        [m^3]. Strain states are strains that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def states_at(self, nodes: Array) -> Array:
-        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,).
-        Strain states are strains that are states of the model."""
+        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,). Strain
+        states are strains that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives
-        the rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q
-        quadrature points) times volumes w. Strain states are strains that are states of the model."""
+        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives the
+        rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q quadrature
+        points) times volumes w. Strain states are strains that are states of the model. It is abstract; subclasses
+        compute it."""
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Return the elastic energy of a soft body for the strain states s (s,) [J]. Strain states are
-        strains that are states of the model."""
+        """Return the elastic energy of a soft body for the strain states s (s,) [J]. Strain states are strains
+        that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
-        """Return the derivative of a soft body's elastic energy with respect to the strain states s, as
-        stresses, shape (s,) [Pa]. Each is divided by the volume for which its state stands. Strain states are
-        strains that are states of the model."""
+        """Return the derivative of a soft body's elastic energy with respect to the strain states s, as stresses,
+        shape (s,) [Pa]. Each is divided by the volume for which its state stands. Strain states are strains that
+        are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete gradient z of the elastic energy of a soft body between two strain states,
-        shape (s,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the
-        stresses of ``effort`` for s0 = s1. Strain states are strains that are states of the model."""
+        """Return the discrete gradient z of the elastic energy of a soft body between two strain states, shape
+        (s,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the stresses of
+        ``effort`` for s0 = s1. Strain states are strains that are states of the model. It is abstract; subclasses
+        compute it."""
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s of a soft body: of the
-        Piola-Kirchhoff stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s,
-        s). The latter are ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6). Strain states are
-        strains that are states of the model."""
+        """Return two sparse derivatives with respect to the strain states s of a soft body: of the Piola-Kirchhoff
+        stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s, s). The latter are
+        ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6). Strain states are strains that are states of
+        the model. It is abstract; subclasses compute them."""
 
     @cached_property
     def _volumes(self) -> Array:

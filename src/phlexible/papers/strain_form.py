@@ -41,7 +41,8 @@ class StrainForm(PortHamiltonianModel):
     @property
     @abstractmethod
     def initial_state(self) -> Array:
-        """State vector x of this body at t = 0, from which time integration starts, shape (state_size,)."""
+        """State vector x of this body at t = 0, from which time integration starts, shape (state_size,). It is
+        abstract; subclasses compute it."""
 
     @property
     def rest_state(self) -> Array:
@@ -52,22 +53,25 @@ class StrainForm(PortHamiltonianModel):
     @abstractmethod
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix M (velocities, velocities) and the compliance matrix C of the strains or stresses
-        (strains, strains) of a body's port-Hamiltonian model; both are constant."""
+        (strains, strains) of a body's port-Hamiltonian model; both are constant. It is abstract; subclasses
+        compute it."""
 
     @abstractmethod
     def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix K in C ds/dt = K v of a body at the state x, shape (strains, velocities): it gives the
-        rates of its strains s, times the compliance matrix C, from its velocities v."""
+        rates of its strains s, times the compliance matrix C, from its velocities v. It is abstract; subclasses
+        compute it."""
 
     @abstractmethod
     def _viscous_matrix(self, x: Array) -> Matrix:
         """Return the damping matrix (force per velocity) of the viscous material of a body at the state x, shape
-        (velocities, velocities)."""
+        (velocities, velocities). It is abstract; subclasses compute it."""
 
     @abstractmethod
     def _input_columns(self, x: Array) -> Matrix:
         """Return the rows of the port matrix B of a body that belong to its velocities, shape (velocities,
-        inputs), or to velocities and strains: forces that unit inputs cause. x is the state."""
+        inputs), or to velocities and strains: forces that unit inputs cause. x is the state. It is abstract;
+        subclasses compute it."""
 
     def _kinematic_matrix(self, x: Array) -> Matrix:
         """Return the matrix A in dq/dt = A v of a body at the state x, shape (coordinates, velocities): it gives

@@ -59,8 +59,8 @@ class Distribution(Protocol):
     """Distribution with random numbers, such as ``scipy.stats.norm(1.0, 0.1)``."""
 
     def rvs(self, *, size: int, random_state: np.random.Generator) -> Any:
-        """Draw ``size`` random numbers from the distribution with the generator ``random_state``, as
-        distributions of SciPy do."""
+        """Draw ``size`` random numbers from the distribution with the generator ``random_state``, and return them.
+        It is a protocol method, which distributions of SciPy implement."""
 
 
 def runs_of(
@@ -428,9 +428,9 @@ def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
     """Yield the number and result of each of the ``runs`` of a study as it finishes, computed in ``workers``
-    processes. If a process dies, the pool is restarted and its runs are repeated alone; a run that dies alone
-    again is reported as lost. ``task`` are the packed functions, ``lock`` is the descriptor of a lock that workers
-    close.
+    processes. If a process dies, the pool is restarted and its runs are repeated one at a time; a run whose
+    process dies twice while it runs alone is reported as lost. ``task`` are the packed functions, ``lock`` is the
+    descriptor of a lock that workers close.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """

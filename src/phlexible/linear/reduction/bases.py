@@ -64,12 +64,12 @@ class Answers(ABC):
     @abstractmethod
     def static_columns(self) -> list[Array]:
         """Return a list of real columns that span the responses of the linear model to constant unit inputs, in
-        balance with rigid acceleration."""
+        balance with rigid acceleration. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def errors(self, basis: Array, grid: Array) -> Array:
         """Return the relative error of the frequency response of the linear model, reduced with ``basis``, shape
-        (n, k), at each frequency of ``grid`` [rad/s]."""
+        (n, k), at each frequency of ``grid`` [rad/s]. It is abstract; subclasses compute it."""
 
 
 def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:

@@ -283,8 +283,8 @@ def _element_tables(
 
 def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: Offsets) -> Tables:
     """Return the tables "product_..." of the compiled time step, as arrays by their names. They describe all
-    elements whose strains are scalar products of nodal vectors, such as shells, with carriers (bodies or nodes) as
-    nodes. They contain the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
+    elements whose strains are scalar products of nodal vectors, such as shells. They contain the indices of the
+    elements' nodes and the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
     group, count, nodes, blocks = _element_tables(groups, offsets)
     kinds = [own for own, _ in groups]
     pairs = [own.pairs + (own.position_count > 0) for own in kinds]  # of nodes, the first place has no vector

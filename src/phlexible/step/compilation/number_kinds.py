@@ -150,7 +150,7 @@ class Lanes(NumberKind):
         return self.count
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM vector type with one element for each SIMD lane (mechanism)."""
+        """Return the LLVM vector type with one entry of type ``element`` for each SIMD lane (mechanism)."""
         return ir.VectorType(element, self.count)
 
     def constant(self, builder: Any, value: Any) -> Any:

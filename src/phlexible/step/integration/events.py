@@ -28,14 +28,16 @@ class Watching(Protocol):
 
     def excess(self, recording: RecordedStates) -> Array:
         """Return by how much the value that a condition of an event watches exceeds its threshold, at the instants
-        of recorded states of a run. It is positive where the condition is satisfied; shape (instants,).
+        of recorded states of a run. It is positive where the condition is satisfied; shape (instants,). Each kind
+        of condition implements this method of the protocol.
 
         The instants follow the one that ``keep`` recorded last.
         """
 
     def keep(self, recording: RecordedStates) -> None:
         """Store what the condition of an event needs of recorded states for later evaluations. It is called when
-        the run has accepted its time steps up to the last of these instants."""
+        the run has accepted its time steps up to the last of these instants. Each kind of condition implements
+        this method of the protocol."""
 
 
 class RunEvents:

@@ -96,9 +96,9 @@ def _start_pieces(t: Tables, i: int) -> float:
 
 @compiled
 def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -> tuple[float, float]:
-    """Return the mean tension T and the mean configurational force G of a piece in a time step: discrete
-    gradients, so that T delta(l) - G delta(s) is the change of its energy. Its length goes from l0 to l1, its
-    rest length from s0 to s1; ``stiffness`` is EA [N]."""
+    """Return the mean tension T and the mean configurational force G of one piece of a tendon in a time step. They
+    are discrete gradients, so that T delta(l) - G delta(s) is the change of its elastic energy. The length of the
+    piece goes from l0 to l1, its rest length from s0 to s1; ``stiffness`` is EA [N]."""
     a, b = max(l0 - s0, 0.0), max(l1 - s1, 0.0)
     tension = 0.5 * (1.0 / s0 + 1.0 / s1) * penetration_gradient(stiffness, 1.0, l0 - s0, l1 - s1)[0]
     return tension, tension + 0.25 * stiffness * (a * a + b * b) / (s0 * s1)
@@ -144,9 +144,9 @@ def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
 
 @compiled
 def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
-    """Return the configurational force [N] of piece ``last`` of a tendon at the end, if nothing flows through the
-    guide after it. It is computed by Newton's method, with bisection as safeguard. ``begin`` is the index of the
-    tendon's first piece; ``stiffness`` is EA [N]."""
+    """Return the configurational force [N] of piece ``last`` of a tendon at the end of the time step. It is the
+    one for which no material flows through the guide after the piece, by Newton's method, with bisection as
+    safeguard. ``begin`` is the index of the tendon's first piece; ``stiffness`` is EA [N]."""
     ratio = t.piece_end_length[last] / t.piece_rest_end[last]
     p = 0.5 * stiffness * (ratio * ratio - 1.0)
     if last == begin:
@@ -173,9 +173,9 @@ def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
 
 @compiled
 def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> tuple[float, float]:
-    """Return the length [m] that the pieces ``begin`` .. ``last`` of a tendon give away through the guide after
-    them if piece ``last`` has the configurational force p; then its derivative with respect to p. It rises with p.
-    ``stiffness`` is EA [N]."""
+    """Return the length [m] of material that leaves the pieces ``begin`` .. ``last`` of a tendon through the guide
+    after them, and its derivative with respect to p. Here p is the configurational force of piece ``last``; the
+    length rises with p. ``stiffness`` is EA [N]."""
     total, slope, share = 0.0, 0.0, 1.0
     for j in range(last - begin + 1):
         k = last - j

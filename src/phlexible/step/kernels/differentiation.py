@@ -172,9 +172,9 @@ def differentiate(
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
     """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step: by its inverse if
-    ``is_inverse``, transposed if ``is_transposed``. K takes the sum of velocity changes at both ends of a time
-    step of length h to the change of the pose. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the
-    model and its state."""
+    ``is_inverse``, transposed if ``is_transposed``. K maps the sum of velocity changes at both ends of a time step
+    of length h to the change of the pose. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the model and
+    its state."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor

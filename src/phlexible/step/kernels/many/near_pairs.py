@@ -94,7 +94,7 @@ def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
 @compiled
 def _are_far_along(t: Tables, i: int, j: int) -> bool:
     """Return whether segments i and j of one line are far enough apart along it to be in contact. The difference
-    of their numbers must be at least the minimum ``t.member_apart`` of the line (0: never). On a closed line the
+    of their indices must be at least the minimum ``t.member_apart`` of the line (0: never). On a closed line the
     shorter way round counts. ``t`` contains all arrays of the model and its state."""
     apart, loop = t.member_apart[i], t.member_loop[i]
     way = abs(i - j)  # members of a line come one after the other
