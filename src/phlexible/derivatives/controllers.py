@@ -282,7 +282,7 @@ class LawsOfState:
     Args:
         assembly: whose laws.
         ends: times at both ends of each step, shape (steps, 2) [s].
-        states: rows of the tables of the state there, shape (steps, 2, state size).
+        states: stored states there, shape (steps, 2, state size).
     """
 
     def __init__(self, assembly: Assembly, ends: Array, states: Array) -> None:

@@ -64,7 +64,7 @@ class RepeatedInterval:
     Attributes:
         snapshot: of the stepper before them.
         calls: repeated calls of the stepper.
-        first: row of the tables of the state before them, shape (state size,).
+        first: stored state before them, shape (state size,).
         times: of the stored instants of the piece, shape (T,) [s].
     """
 

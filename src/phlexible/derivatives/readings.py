@@ -36,8 +36,8 @@ OF_STATES = ("position", "rotation", "eta", "velocity", "theta", "locked_at")
 
 
 class RunOfStates(RecordedRun):
-    """Recorded run whose rows are unrelated states. Sensors can read it, but quantities that are no functions of a
-    single state are refused.
+    """Recorded run whose instants are unrelated states. Sensors can read it, but quantities that are no functions
+    of a single state are refused.
     """
 
     @cached_property

@@ -45,7 +45,7 @@ class Stepped:
     Attributes:
         times: shape (n + 1,) [s].
         sizes: shape (n,) [s].
-        states: rows of the tables of the state, shape (n + 1, state size).
+        states: stored states, shape (n + 1, state size).
         moving, loads: prescribed vectors and loads, shape (n + 1, 3 * vectors) and (n, 3 * values).
         is_implicit: whether laws of the state are evaluated at the mean state of all of these steps.
     """
@@ -65,7 +65,7 @@ class VelocityJump:
 
     Attributes:
         time: [s].
-        before, after: rows of the tables of the state, shape (state size,); ``before`` has the locks active
+        before, after: stored states, shape (state size,); ``before`` has the locks active
             afterwards.
         event: number of the event; -1: none.
         locks: switches that lock at this instant, at the present position.
@@ -91,7 +91,7 @@ class Evaluated:
 
     Attributes:
         time: [s].
-        state: row of the tables of the state then, shape (state size,).
+        state: stored state then, shape (state size,).
     """
 
     time: float
@@ -262,7 +262,7 @@ class RunInterval:
 
     Attributes:
         stretch: its number.
-        first, last: rows at their ends.
+        first, last: indices of the instants at their ends.
         is_implicit: values of laws of the state are those at the mean state of all of it.
     """
 
@@ -283,8 +283,8 @@ class TakenRun:
         course: pieces, jumps and indices of ``evaluations``, in order.
         evaluations: of controllers.
         times: stored instants, shape (T,) [s].
-        states: rows of the tables of the state there, shape (T, state size).
-        indices: index of the stretch and of the row in it, shape (T - 1, 2), without the first instant.
+        states: stored states there, shape (T, state size).
+        indices: index of the stretch and of the instant in it, shape (T - 1, 2), without the first instant.
     """
 
     assembly: Assembly
@@ -508,7 +508,7 @@ def run_from_log(
         assembly: whose memory derivatives may write into.
         stepper: that took the steps.
         log: of them.
-        first: row of the tables of the state, (state size,), at the first instant.
+        first: stored state, (state size,), at the first instant.
         times: of the instants that are stored, (T,) [s].
     """
     relaxation = RELAXATION if stepper.is_redundant else 0.0

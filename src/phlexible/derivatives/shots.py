@@ -350,8 +350,8 @@ class CostsOfShots(CostsOfRun):
         (steps, k, unknowns). The k rows are the costs, then the gaps from the shot's end to the next start (none
         for the last shot).
 
-        With respect to poses and velocities at its rows, shape (rows, costs + defects, velocities) each, and to its
-        equations, shape (steps, costs + defects, unknowns).
+        With respect to poses and velocities at its instants, shape (instants, costs + defects, velocities) each,
+        and to its equations, shape (steps, costs + defects, unknowns).
         """
         run, slopes = self._run, self._to_states[: self._costs]
         found = []

@@ -71,8 +71,8 @@ class TakenSteps:
         sizes: of the steps, shape (N,) [s]; negative for substeps that go backwards.
         damping: numerical, gamma.
         relaxation: of redundant constraints; 0 without them.
-        states: stored rows of the tables of the state, shape (N + 1, state size); row k + 1 has the multipliers
-            of the step from k to k + 1.
+        states: stored states, shape (N + 1, state size); state k + 1 has the multipliers of the step from k to
+            k + 1.
         functions: prescribed vectors and loads, with the values of controllers and laws.
     """
 
@@ -152,9 +152,9 @@ class TakenSteps:
         ``short`` times the time between the two instants.
 
         Args:
-            first, last: rows of the steps.
+            first, last: indices of the instants at the ends of the steps.
             rates: derivatives of their instants, shape (last - first + 1,).
-            short: step of the difference, relative to the time between the rows.
+            short: step of the difference, relative to the time between the instants.
         """
         times, states = self.times[first : last + 1], self.states[first : last + 1]
         size, sides = short * abs(float(times[-1] - times[0])), []
@@ -210,14 +210,14 @@ class TakenSteps:
         self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities), backwards
-        from instant ``last`` to ``first``. The effects of later instants are added to each row in place. Return
-        the adjoints of the residuals, and those of the history variables at the ends of the steps and before them.
-        Newton's matrix is used where it is exact, else dual numbers.
+        from instant ``last`` to ``first``. The effects of later instants are added at each instant in place.
+        Return the adjoints of the residuals, and those of the history variables at the ends of the steps and
+        before them. Newton's matrix is used where it is exact, else dual numbers.
 
         Args:
-            first, last: rows.
-            pose, velocity: derivatives of the costs with respect to the rows alone, which become total
-                derivatives, shape (last - first + 1, costs, velocities).
+            first, last: indices of the instants.
+            pose, velocity: derivatives of the costs with respect to the states at these instants alone, which
+                become total derivatives, shape (last - first + 1, costs, velocities).
             history: of a model with history variables; None: it has none.
 
         Returns:
@@ -253,9 +253,9 @@ class TakenSteps:
         equations: Array,
         history: tuple[Array, Array] | None = None,
     ) -> Array:
-        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time
-        steps. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), is given;
-        the rows of later instants are overwritten. ``equations`` are changes of the step residuals, shape
+        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time steps.
+        ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), are given at the first
+        instant; values at later instants are overwritten. ``equations`` are changes of the step residuals, shape
         (steps, parameters, unknowns). Return the changes of the history variables after them.
 
         Args:
@@ -300,19 +300,19 @@ class TakenSteps:
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
         """Propagate adjoints of ``pose`` and ``velocity`` backwards from instant ``last`` to ``first`` of these
         time steps with the transpose of Newton's matrix. Both have shape (last - first + 1, costs, velocities);
-        the effects of later instants are added to each row in place. The adjoints of the residuals are written to
-        ``equations``, shape (last - first, costs, unknowns)."""
+        the effects of later instants are added at each instant in place. The adjoints of the residuals are written
+        to ``equations``, shape (last - first, costs, unknowns)."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities from instant ``first`` to ``last`` of these time steps
-        with Newton's matrix as the derivative. Row 0 of ``pose`` and ``velocity``, shape (last - first + 1,
-        parameters, velocities), is given; later rows are overwritten. ``equations`` are changes of the
-        residuals, shape (last - first, parameters, unknowns).
+        """Propagate changes of pose and velocities from instant ``first`` to ``last`` of these time steps with
+        Newton's matrix as the derivative. ``pose`` and ``velocity``, shape (last - first + 1, parameters,
+        velocities), are given at the first instant; values at later instants are overwritten. ``equations`` are
+        changes of the residuals, shape (last - first, parameters, unknowns).
 
         Args:
-            first, last: rows.
-            pose, velocity: the first row is the input, the others are results, shape
+            first, last: indices of the instants.
+            pose, velocity: values at the first instant are the input, the others are results, shape
                 (last - first + 1, parameters, velocities).
             equations: dF/dp at the states, shape (last - first, parameters, unknowns).
 

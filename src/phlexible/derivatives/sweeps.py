@@ -118,7 +118,7 @@ class Crossing:
     Attributes:
         run: in which the event occurs.
         jump: of the velocities at the event.
-        before, after: stretch, first and last row of the steps that end and that begin there.
+        before, after: stretch, first and last instant of the steps that end and that begin there.
     """
 
     run: TakenRun

@@ -131,7 +131,7 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_indices(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of a mechanism in a flat state (one row of the state tables).
+    """Return the indices of the history variables of a mechanism in a flat state (one stored state).
     They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
     are left out. ``assembly`` contains the model's arrays.
 

@@ -660,7 +660,8 @@ class Resistances:
         system: with the elements.
         forces: all of them.
         joined: lines of constraints, then of forces.
-        multipliers: places of the multipliers in x, by the indices of their rows; lines of forces follow theirs.
+        multipliers: places of the multipliers in x, by the indices of their constraints; lines of forces follow
+            theirs.
         thetas: places of the coordinates in x; those of the bristles follow.
 
     Attributes:

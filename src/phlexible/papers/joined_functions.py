@@ -49,13 +49,13 @@ class Poses:
 
 class JoinedFunctions:
     """Functions of world vectors that joints constrain and forces act along, evaluated for states of a
-    port-Hamiltonian model. A *line* is a constraint row or a force coordinate.
+    port-Hamiltonian model. A *line* is a scalar constraint or a force coordinate.
 
     Args:
         system: of the bodies.
         bodies: their forms, and entries of x with their states.
         time: index of the time in x.
-        lines: rows of constraints and coordinates of forces.
+        lines: scalar constraints and coordinates of forces.
         loaded: vectors of loads.
 
     Attributes:

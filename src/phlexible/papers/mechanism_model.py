@@ -179,9 +179,9 @@ class MechanismModel(ComposedModel):
     what moving frames add to the functions of forces; one for each load on an attachment, of which a distributed
     force has many, and each prescribed force of an element. ``inputs`` gives all of them.
 
-    Joints hold at the velocity level only: positions drift with the error of the scheme. Of rows that hold the same
-    motion at the initial pose some are left out, so that multipliers are unique (``rows``). Matrices are
-    arrays up to 300 states and sparse beyond.
+    Joints hold at the velocity level only: positions drift with the error of the scheme. Of constraints that
+    prevent the same motion at the initial pose some are left out, so that multipliers are unique (``rows``).
+    Matrices are arrays up to 300 states and sparse beyond.
 
     Args:
         mechanism: a model, or bodies, joints and loads; later changes to it are not seen.

@@ -706,7 +706,7 @@ class CoordinateFunctions:
     """Joint coordinate that occurs in a relation of coordinates, with its factor and the indices of its functions.
 
     Attributes:
-        row: index of the relation among the rows of constraints.
+        row: index of the relation among the scalar constraints.
         coordinate: the joint coordinate theta.
         factor: factor c of the coordinate in the relation.
         part: slice of its functions among those of all constraints.
@@ -724,11 +724,12 @@ class ConstraintSet:
     ``FunctionSet``.
 
     Attributes:
-        functions: functions of plain rows and of the coordinates in relations, row after row.
-        owner: row of each function.
+        functions: functions of plain constraints and of the coordinates in relations, constraint after constraint.
+        owner: constraint of each function.
         related: coordinates of the relations.
-        constants: constants of relations, zero for plain rows, whose constants are in ``functions``, shape (M,).
-        count: number M of rows.
+        constants: constants of relations, zero for plain constraints, whose constants are in ``functions``, shape
+            (M,).
+        count: number M of constraints.
     """
 
     functions: FunctionSet

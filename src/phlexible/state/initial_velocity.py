@@ -41,7 +41,7 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
         at: the state as an instant, where the caller has it.
 
     Raises:
-        JointGapError: names the joint that is open most, its row and the gap.
+        JointGapError: names the joint that is open most, its scalar constraint and the gap.
     """
     if not system.owners:
         return

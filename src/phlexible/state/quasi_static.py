@@ -58,8 +58,8 @@ class QuasiStaticMotion:
         at: the same as an instant.
         acceleration: dnu/dt, zero for eta, shape (sum of velocity counts,).
         rigid: the rigid accelerations in it, shape (columns of ``RigidMotions``,).
-        multipliers: shape (rows,).
-        pose_multipliers: of the closest pose, shape (rows,).
+        multipliers: shape (constraints,).
+        pose_multipliers: of the closest pose, shape (constraints,).
     """
 
     state: State

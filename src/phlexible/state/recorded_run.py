@@ -41,7 +41,7 @@ class RecordedStates:
         velocity: nu of all carriers (unprojected): V in world axes, w in body axes, deta/dt,
             shape (N + 1, sum of velocity counts).
         multipliers: of joints and drives, mean of the adjacent steps where these have one length, otherwise
-            from accelerations (docs/theory.md, 4; (4.23)), shape (N + 1, rows) [N or N m].
+            from accelerations (docs/theory.md, 4; (4.23)), shape (N + 1, constraints) [N or N m].
         forces: along the coordinates of force elements, alike, then of the strains of strings, always the mean,
             shape (N + 1, forces).
         theta: coordinates of the forces, angles over full turns, shape (N + 1, forces).
@@ -499,11 +499,11 @@ class BodyRows:
     response to unit multipliers.
 
     Attributes:
-        columns: indices in nu of the velocities of the body that occur in the rows, shape (columns,).
+        columns: indices in nu of the velocities of the body that occur in the constraints, shape (columns,).
         velocities: slice of all velocities of the body in nu.
-        rows: indices of the rows that act on the body, shape (rows,).
-        constraint: entries of G in these rows and columns, shape (T, rows, columns).
-        response: M^-1 of their transpose, shape (T, velocity count, rows).
+        rows: indices of the scalar constraints that act on the body, shape (constraints,).
+        constraint: entries of G in these rows and columns, shape (T, constraints, columns).
+        response: M^-1 of their transpose, shape (T, velocity count, constraints).
     """
 
     columns: IntArray

@@ -104,7 +104,7 @@ def reactions(
     at: Instants,
     settled: Array,
 ) -> tuple[Array, Array] | None:
-    """Return the constraint multipliers, shape (rows,), and the forces of elements, shape (forces,), of a
+    """Return the constraint multipliers, shape (constraints,), and the forces of elements, shape (forces,), of a
     ``system`` at a ``state``. They follow from the accelerations of the equations of motion; None if joints
     contradict each other. Given are coordinates ``theta`` of the forces, load ``values``, contact forces
     ``pushed``, independent constraint ``rows``, the instant ``at``, and ``settled``, the velocities of damping

@@ -21,7 +21,7 @@ OPEN = 0.5
 
 
 class Recorder:
-    """Turns stored rows into ``RecordedStates`` blocks for a sink, each with the checkpoint at its end.
+    """Converts stored states to ``RecordedStates`` blocks for a sink, each with the checkpoint at its end.
 
     Multipliers of an instant are the mean of the steps before and after it where these have one length
     (docs/theory.md, 4), so that those of a block's last instant change with the next step. Each block therefore
@@ -129,7 +129,7 @@ class Recorder:
 
         Args:
             times: stored instants, shape (instants,) [s].
-            rows: stored rows of the stepper.
+            rows: stored states of the stepper.
             halvings: number of halved steps so far.
             is_last_open: the step after the last instant is not computed yet.
             prescribed: frames and paths at these times, where they are known.
@@ -168,7 +168,7 @@ def recording_of(
         system: system of the run.
         sources: columns of the stored work by the name of the source.
         times: stored instants, shape (instants,) [s].
-        rows: stored rows of the stepper, which do not change any more: arrays are made when they are read.
+        rows: stored states of the stepper, which do not change any more: arrays are made when they are read.
         halvings: number of halved steps so far.
         prescribed: frames and paths at these times, where they are known.
     """

@@ -289,7 +289,7 @@ class Stepper(MechanismState):
         Args:
             rows: receive stored instants and the reactions of the first step.
             step: size of the steps [s].
-            course: inputs of their substeps; without any the state as it is becomes a row.
+            course: inputs of their substeps; without any the present state is stored.
             purpose: purpose of the call.
         """
         options = rows.every, rows.since_stored, rows.continues, purpose

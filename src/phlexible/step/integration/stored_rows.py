@@ -36,7 +36,7 @@ class Advance(NamedTuple):
         is_singular: whether the next step failed with a singular matrix.
         rows: the stored instants, an array each by the names of the state tables, time first.
         reactions: multipliers and forces of the first step.
-        last_error: largest estimated error of the steps after the last stored row, see ``error``.
+        last_error: largest estimated error of the steps after the last stored state, see ``error``.
         is_stopped: a controller or a law raised an error before the next one: ``raise_deferred`` raises it.
         trials: number of steps that were tried in order to solve for laws of the state.
         watched: the ends of all steps, like ``rows``; empty unless they are wanted.
@@ -106,15 +106,15 @@ def set_branches(memory: Memory, branches: Array | None) -> None:
 
 
 class StoredRows:
-    """Collects rows of the state, each with the mean reactions of the steps before and after it.
+    """Collects stored states, each with the mean reactions of the steps before and after it.
 
     Args:
         memory: whose state is stored, with its multipliers and forces, the reactions, as its last numbers.
-        count: number of steps; 0: the state as it is becomes a row.
+        count: number of steps; 0: the present state is stored.
         storage: rule which of the steps are stored.
 
     Attributes:
-        rows: the rows, shape (instants, state size).
+        rows: the stored states, shape (instants, state size).
         first: reactions of the first step.
         every, since_stored: store every n-th of the next steps; steps since the last one stored.
         continues: the step before had the same size, and ended at this state.

@@ -97,14 +97,14 @@ Place = tuple[int, int, tuple[int, ...] | None]
 
 
 class StateRows(Mapping[str, Array]):
-    """Stored tables as views of rows of the state, each of shape (states, entries of the table), made on access.
+    """Stored tables as views of stored states, each of shape (states, entries of the table), made on access.
 
     Args:
-        rows: shape (instants, state size).
+        rows: stored states, shape (instants, state size).
         places: first and last + 1 number, and shape, of each table.
 
     Attributes:
-        rows: of the rows.
+        rows: the stored states, shape (instants, state size).
     """
 
     def __init__(self, rows: Array, indices: Mapping[str, Place]) -> None:

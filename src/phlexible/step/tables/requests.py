@@ -99,7 +99,7 @@ class StepRequest(NamedTuple):
     """Request of steps of one size to the loop (``kernels.loop.advance``).
 
     Attributes:
-        steps: how many, at most; 0: only the state as it is becomes a row.
+        steps: how many, at most; 0: only the present state is stored.
         numerical_damping: gamma.
         least_speed: velocities below it count as rest [m/s] (``solve_step``).
         is_redundant: constraints are redundant, so that Newton's matrix needs relaxation.
