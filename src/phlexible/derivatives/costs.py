@@ -49,8 +49,9 @@ class CostTerm(ABC):
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Return the value of this term of a cost for the values of its sensor over a motion. Sensor values have
-        shape (instants, components), times [s] (instants,). It is abstract; subclasses compute it."""
+        """Return the value of this term of a cost, one number (abstract: each subclass defines it, for example as
+        an integral over time). It is computed from the values of the term's sensor over a motion, shape (instants,
+        components), at times [s] (instants,)."""
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
@@ -294,8 +295,9 @@ def _itself(readings: Array) -> Array:
 
 
 def _evaluate(function: Function, readings: Array) -> Array:
-    """Return the values of a user's cost ``function`` at sensor ``readings``, one for each instant, shape
-    (instants,); raise ``ParameterError`` for another shape.
+    """Call a user's cost ``function`` once with all ``readings`` and return its values, shape (instants,). It
+    receives shape (instants, components), or (instants,) if there is one component. ``ParameterError`` is raised
+    for values of another shape.
 
     Raises:
         ParameterError: values of another shape.

@@ -284,8 +284,8 @@ Measured = TypeVar("Measured")
 
 
 def check_build(build: object, argument: str = "parameters") -> None:
-    """Raise ``ParameterError`` unless a user's ``build`` function can be called with all parameters as one
-    argument; the message shows the right call.
+    """Raise ``ParameterError`` unless ``build`` is callable with one positional argument, the dict of all
+    parameters. For a callable of another signature the message suggests build=lambda p: f(**p).
 
     Raises:
         ParameterError: with the call that passes them by name.

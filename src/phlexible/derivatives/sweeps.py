@@ -512,10 +512,10 @@ def _vjp_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Return the derivatives of pose and velocities with respect to parameters at all stored instants of a run,
-    shape (instants, parameters, velocities) each. The derivatives of the initial state, ``start``, are propagated
-    forwards in time. ``changes`` are derivatives of all equations of the run (steps, jumps, controllers, events)
-    at constant states, for each parameter.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants, shape
+    (instants, parameters, velocities) each. ``start``, those of the initial state, are propagated forwards through
+    the linearized steps, jumps, controllers and locks. Instants of events change with the parameters. ``changes``
+    has, for each parameter, the derivatives of all these equations at constant states.
 
     Args:
         run: the run.

@@ -355,9 +355,9 @@ class GeneralSection:
 
     @property
     def stiffness_matrix(self) -> Array:
-        """Stiffness matrix of this beam cross-section, shape (6, 6). Rows are the forces N, Q_y, Q_z [N] and
-        moments M_x, M_y, M_z [N m]. Columns are the stretch, the shears along y and z, the twist and the curvatures
-        about y and z."""
+        """Return a copy of the stiffness matrix that the user gave for this cross-section, shape (6, 6): rows
+        N, Q_y, Q_z [N], M_x, M_y, M_z [N m]; columns stretch, shears along y and z, twist, curvatures about y
+        and z."""
         return np.array(self.stiffness)
 
     @property

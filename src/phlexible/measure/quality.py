@@ -388,8 +388,9 @@ def large_deflections(run: RecordedRun) -> list[str]:
 
 
 def large_strains(run: RecordedRun) -> list[str]:
-    """Return a warning message for each beam of a run whose strain exceeds one tenth, where no material is linear
-    any more. At most 2000 instants are checked."""
+    """Return a warning for each beam whose strain exceeds 0.1 at a checked instant (at most 2000), with greatest
+    strain and first such time. The strain is axial plus bending at the radius of gyration, or shear if larger. No
+    material is linear there."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _strain_ratios):
         strains = beams.largest(ratios[0])

@@ -509,9 +509,10 @@ class DiscreteGradientLoop(StageLoop):
         super().__init__(equations, GAUSS_LEGENDRE_1, initial, is_projected=False)
 
     def _efforts(self, x: Array, step: float, k: Array) -> Array:
-        """Return the discrete gradient of the stored energy between the start x and the end of a time step, shape
-        (1, n). It replaces the energy derivative at the midpoint, so that the energy balance is exact. ``k`` (1,
-        n) are the stage rates, which also have the multipliers."""
+        """Return the model's discrete gradient of the stored energy (``discrete_effort``) over a time step, shape
+        (1, n). The step goes from x to x + h k, with the stage rates ``k`` (1, n). Used instead of the energy
+        derivative at the midpoint, this gradient makes the energy balance exact. At multipliers, start and end
+        both take the value in ``k``."""
         algebraic = self.equations.is_algebraic
         start, end = x.copy(), x + step * k[0]
         start[algebraic] = end[algebraic] = k[0, algebraic]

@@ -593,9 +593,10 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of small motions of one floating body about rest, without gravity.
-    Its matrices are those of the nonlinear model ``form`` at the undeformed state at rest, for velocities and
-    stresses alone. Position, rotation and displacement are no states. Another object raises ``ModelError``.
+    """Return the linear port-Hamiltonian model of small motions about the undeformed state at rest, without
+    gravity. Its descriptor, structure, dissipation and port matrices are the rows and columns of those of the
+    nonlinear ``form`` that belong to velocities and stresses. ``ModelError`` is raised unless ``form`` is a
+    FloatingBodyForm.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint

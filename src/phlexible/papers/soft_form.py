@@ -228,9 +228,9 @@ class StrainFields(ABC):
         return whole.reshape(-1, 6)
 
     def _strain_states(self, C: Array) -> Array:
-        """Return the Green-Lagrange strains (C - 1)/2 of Cauchy-Green tensors C at all quadrature points that are
-        states, as a flat array. Values of the size of round-off are set to zero, so that an undeformed body has no
-        strain."""
+        """Return those Green-Lagrange strains that are states as a flat array: six components of (C - I)/2 for
+        each quadrature point, shear doubled, in the order of ``as_six``; ``_shown`` selects. Values up to
+        ``ROUND_OFF`` become zero. C are the Cauchy-Green tensors."""
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 

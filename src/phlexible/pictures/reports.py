@@ -162,9 +162,9 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
 
 
 def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
-    """Return the drawn shape of a body without surface (``skin``) with a surface: tubes around its lines and
-    balls around its points, which stay. A tube has half the width of the body as radius, but at least 0.007 of
-    ``reach``, the size of the scene [m]; a ball has 0.016 of it."""
+    """Return a copy of ``skin``, a body drawn without surface, with a surface added: tubes around its lines, balls
+    at its marked points. Lines and points are kept. A tube's radius is half the body's width, at least 0.007
+    ``reach`` (size of the scene [m]); a ball's is 0.016 ``reach``."""
     nodes: list[IntArray] = []
     offsets: list[Array] = []
     normals: list[Array] = []

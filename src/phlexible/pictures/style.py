@@ -219,8 +219,8 @@ def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, *
 
 
 def fold_exponent(axes: "Axes") -> None:
-    """Append the common power of ten of the tick labels to the label of the y axis. No legend covers it there; its
-    usual text is hidden."""
+    """Append the common power of ten of the y tick labels to the y axis label, for ticks inside the present
+    limits. Matplotlib's text above the axis, which a legend could cover, is hidden."""
     formatter: Any = axes.yaxis.get_major_formatter()
     ticks = axes.get_yticks()
     low, high = axes.get_ylim()

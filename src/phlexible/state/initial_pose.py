@@ -41,9 +41,10 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
-    """Return the first moments of the displacements of all bodies from the pose ``start`` to ``state``, shape
-    (velocities,). For floating bodies they are mass times displacement in world axes [kg m] and an angular moment
-    in body axes [kg m^2]. For others they are the mass matrix times nodal displacements; elastic entries are zero.
+    """Return the moments of the displacements d from the pose ``start`` to ``state``, shape (velocities,). For a
+    floating body: mass times displacement of the reference point in world axes [kg m], then the integral of rho u
+    x d about this point in body axes of ``state`` [kg m^2]; zeros for elastic coordinates. For bodies with nodes:
+    the mass matrix in ``state`` times the change of nodal coordinates.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -317,9 +318,9 @@ class _PoseProblem:
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """Return the derivative of ``residuals`` in a ``state`` with respect to the allowed rigid motions,
-        sparse, shape (residuals, motions). Residuals are joint gaps over their lengths, then strain changes
-        of rods; a motion is a column of ``self.motions``."""
+        """Return the sparse derivative of ``residuals`` in ``state`` with respect to amplitudes of the columns of
+        ``self.motions`` (the rigid motions allowed), shape (residuals, motions). Rows are the joint gaps, each
+        divided by its reference length in ``system.gap_lengths``, then the rod strains."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(
             self.system.at(state, prescribed=self.prescribed)
         )

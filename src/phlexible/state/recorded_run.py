@@ -116,11 +116,9 @@ class RecordedStates:
 
     @property
     def inner(self) -> "RecordedStates":
-        """Return a read-only record of all instants but the first and the last. If there are at most two instants,
-        this record itself is returned. Multipliers and forces of both ends that are not yet known are not
-        computed.
-
-        Multipliers and forces of both ends are not computed for it.
+        """Return a read-only record of all instants but the first and the last; with at most two instants, this
+        record itself. Where multipliers and forces at the ends are still to be computed, it is cut from the
+        recording without them, so that reading it does not start that computation.
         """
         known: RecordedStates = vars(self).get("_known") or self
         return known.rows(slice(1, -1)).read_only() if len(self.time) > 2 else self

@@ -44,8 +44,9 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 def check_robot(robot: Any) -> None:
-    """Raise ModelError for a robot description (URDF) with repeated names, links that are children of two joints,
-    or mimics of joints that do not exist.
+    """Raise ModelError for a robot description (URDF) with repeated link or joint names or links of two parent
+    joints. It is also raised for a joint whose parent or child link is missing, and for a bad mimic: a missing
+    leader, a circle, or a joint type that cannot mimic.
 
     Raises:
         ModelError: names the link or joint.

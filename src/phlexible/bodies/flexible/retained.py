@@ -300,9 +300,10 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basis: Array) -> StrainEnergy:
-    """Return the strain energy of a flexible body after reduction from n coordinates to the k columns of ``basis``
-    (n, k). ``strain`` is the old energy, ``frequencies`` (n,) are the old frequencies and ``small`` (k,) the new
-    frequencies [rad/s]. Quadratic strains are projected and assigned to the new coordinates."""
+    """Return the strain energy of a flexible body that keeps only the k coordinates of ``basis`` (n, k); ``small``
+    are their frequencies [rad/s]. Without quadratic strains it is linear. Else each quadratic form is projected:
+    that of old shape s, times frequencies[s], is added to the geometric stiffness of new coordinate j with weight
+    basis[s, j]. Strains without linear part stay separate."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)

@@ -105,9 +105,10 @@ def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """Return the nodal forces of the springs of Maxwell branches in soft elements (``group``), shape (N, d) [N].
-    Their stress is linear elastic, with the constants of the elements, in the spring strains e (e, q, 6) with
-    doubled shear. ``x`` (N, d) are the node positions."""
+    """Return the nodal forces by virtual work, shape (N, d) [N], of the springs of Maxwell branches in the soft
+    elements ``group``; the caller subtracts them. ``e`` (e, q, 6) are tensor components E_11, E_22, E_33, E_23,
+    E_13, E_12 (shear not doubled) of the spring strains, summed over branches with their shares. The second
+    Piola-Kirchhoff stress is lame tr(E) I + 2 shear E. ``x`` (N, d) are node positions."""
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]

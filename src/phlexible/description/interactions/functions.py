@@ -629,8 +629,8 @@ class AngleCoordinate(Coordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the bilinear functions y = (c, s) of an angle coordinate: its cosine and its sine as sums of dot
-        products of directions."""
+        """Return two functions of the pose, (c, s): cosine and sine of this angle, each a sum of dot products of
+        two directions (hence bilinear) without constant. The angle is atan2(s, c)."""
         return Bilinear(self.cosine, 0.0, f"cos {self.name}"), Bilinear(self.sine, 0.0, f"sin {self.name}")
 
     def value(self, y: Array) -> Any:

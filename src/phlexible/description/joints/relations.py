@@ -260,8 +260,8 @@ class Belt(JointRelation):
 
 
 def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the angle of one joint of a gear, rack, screw or belt with its ``factor`` in the linear ``relation``.
-    ``argument`` is the name of the field in which the relation stores the joint."""
+    """Return the RelationPart (joint, name of its angle, ``factor``) for the joint stored in the field
+    ``argument`` of a gear, rack, screw or belt. ModelError is raised if the field has no joint."""
     return _part(relation, argument, "angle", factor)
 
 

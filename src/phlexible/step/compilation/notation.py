@@ -501,9 +501,9 @@ def is_nonzero(builder: Any, x: Any) -> Any:
 
 @emitted_by(FORMS[bool], NUMBER)
 def has_derivatives(builder: Any, x: Any) -> Any:
-    """Return whether a number x is dual (a value with derivatives), as an LLVM constant: it is known when a kernel
-    is compiled. Kernels are compiled functions of the time step. ``builder`` is llvmlite's ``IRBuilder``, which is
-    not used."""
+    """Return a constant LLVM bit: 1 if the LLVM type of the number x is that of a dual (a value with derivatives),
+    else 0. The type is known at compilation, so kernels (compiled functions of the time step) can branch on it
+    without cost. ``builder``, llvmlite's ``IRBuilder``, is not used."""
     return BIT(int(isinstance(kind_of(x.type), Dual)))
 
 

@@ -345,8 +345,9 @@ class Simulation:
         return False
 
     def _take_irregular_step(self, k: int) -> None:
-        """Compute time step k of the run in several substeps, because it is shorter, is cut at breakpoints or did
-        not converge at full size. Breakpoints are times at which loads jump."""
+        """Compute time step k of the run in pieces: it is shorter, is cut at breakpoints (jumps of loads) or
+        failed at full size. At the start of each interval between breakpoints, events are applied; if one stops
+        the run, the rest is left out. Within intervals, steps are halved if needed and end at events."""
         run, spans = self._run, self._clock.intervals(k)
         if self._tolerance is not None:
             run.sizes = run.sizes._replace(depth=self._level)

@@ -401,9 +401,9 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
     """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
-    ``out``, at the mean of two states. The strain is a quadratic function. The states are described by
-    ``slopes_a`` and ``slopes_b``, the values of its linear functions that ``strain_value`` writes. ``t`` contains
-    all arrays of the model and its state."""
+    ``out``, at the mean of two states. It is the constant part plus the sum over g of factor_g m_g L_g. Here m_g
+    is the mean of L_g . eta in both states, from ``slopes_a`` and ``slopes_b`` as ``strain_value`` wrote them. For
+    strains with a full matrix, both are gradients of the quadratic part."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]

@@ -80,9 +80,10 @@ def stored_energy(t: Tables, f: int, theta: Number) -> float:
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """Return the elastic energy U(theta) of force element f (spring, string, contact or user's potential) at its
-    coordinate theta [J]; NaN outside of the domain of its law. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the elastic energy U(theta) [J] of force element f (spring, contact, string, user's potential): 0 for
+    servos. Strings: theta = 1 is unstretched (linear law: stretch sqrt(theta) - 1); tension-only ones store
+    nothing below 1. NaN where a logarithmic, linear or user's string law has theta <= 0. ``t`` contains all arrays
+    of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]

@@ -136,10 +136,11 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of one linear strain of a rod (force element f) over a time step of length h. The
-    second result is its derivative with respect to the strain at the end. The force is elastic, viscous and of
-    Maxwell branches, and is also stored in ``t.scalar_force``. ``damping`` is numerical damping, a multiple of the
-    stiffness. See docs/theory.md, 8, (8.14). ``t`` contains all arrays of the model and its state."""
+    """Return the mean generalized force of a linear rod strain (force element f) in a time step of length h.
+    The second result is its derivative with respect to the strain at the end. The force opposes the strain:
+    minus stiffness times (mean strain minus rest strain), minus viscous, numerical (``damping``) and Maxwell
+    parts. Strain and change are read from ``t.theta0`` and ``t.theta_change``; the force is stored in
+    ``t.scalar_force``."""
     stiffness, change, d = t.force_stiffness[f], t.theta_change[f], damping_coefficient(t, f, h, damping)
     creeping, steeper = branch_force(t, f, h)
     t.scalar_force[f] = -stiffness * (t.theta0[f] + 0.5 * change - t.force_rest[f]) - d * change - creeping

@@ -262,10 +262,9 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Return whether each driven path changes by less than 1.5707 (rad or m) in this time step. Each direction of
-    a moving frame must also rotate by less than a right angle. Driven paths are prescribed functions of time;
-    moving frames belong to the ground and have prescribed motion. ``t`` contains all arrays of the model and its
-    state."""
+    """Return whether no prescribed path in use changes by 1.5707 (rad or m) or more from start to end of this time
+    step. No direction of a moving frame (a ground frame with prescribed motion) may turn by a right angle or more
+    either. ``t`` contains all arrays of the model and its state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
