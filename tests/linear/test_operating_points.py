@@ -494,3 +494,28 @@ def test_models_that_nothing_moves_have_no_modes():
     model.apply(rail.drive(position=lambda t: 0.1 * t))
     model.apply(rail.damper(10.0))
     assert model.linearize(at="static").modes(3).frequencies.size == 0
+
+
+def balanced_free_body(kind: str, size: float) -> ph.Model:
+    """A body without supports under loads that follow it and balance each other."""
+    model, steel = ph.Model(), ph.Material(2e11, 7800.0, 0.3)
+    if kind == "tube":
+        tube = model.add(ph.Shell.cylinder(0.5, 1.0, 5e-3, ph.Material(2e9, 1000.0, 0.3), (2, 8)), "tube")
+        model.apply(ph.Pressure(tube, 1e4 * size))
+        return model
+    rod = model.add(ph.Rod(1.0, ph.CircularSection(0.02), steel, elements=8, order=2), "rod")
+    for port, sign in ((rod.start, 1.0), (rod.end, -1.0)):
+        load = (sign * 1e4 * size, 0, 0) if kind == "pushed" else (0, sign * 1e3 * size, 0)
+        model.apply((ph.Force if kind == "pushed" else ph.Torque)(port, load, axes="body"))
+    return model
+
+
+@pytest.mark.parametrize("kind", ["tube", "pushed", "bent"])
+@pytest.mark.parametrize("size", [1e-7, 1e-4, 1e-3, 0.1])
+@pytest.mark.filterwarnings("ignore::phlexible.errors.LeftOutWarning")  # of other forms than modes
+def test_free_bodies_under_small_loads_that_follow_are_stable(kind, size):
+    """Rotations with the loads cost nothing: the skew part of the stiffness takes back what its other part does."""
+    rest = balanced_free_body(kind, size).equilibrium()
+    assert rest.is_stable
+    modes = balanced_free_body(kind, size).linearize(at="static").modes(8)
+    assert modes.frequencies[:6] == pytest.approx(np.zeros(6), abs=1e-6) and modes.frequencies[6] > 20

@@ -346,7 +346,9 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
 
 # Functions of the state in linear models: what they add to K, C, D, which are left out (docs/theory.md, 7).
 
-ASYMMETRY = 1e-6
+ASYMMETRY = 1e-6  # of forces that may have no potential
+LEFT_OUT = 1e-9
+"""Relative to the stiffness: what of forces without potential may be left out without a word."""
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
 CIRCULATORY = 1e-2
 """Relative to the stiffness of contacts and friction: what of it may be left out without a word."""
@@ -519,10 +521,11 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         for name in ("mass", "velocity", "damping", "stiffness")
     )
     if point.kind is OperatingKind.UNLOADED:
-        forces = element_stiffness(elements, with_curvature=False)
+        forces, following = element_stiffness(elements, with_curvature=False), sparse.csr_array(motion.shape)
     else:
         forces = constraint_stiffness(system, state, point.multipliers)
         forces = forces + stiffness_of_loads(system, state) + element_stiffness(elements)
+        following = stiffness_of_loads(system, state, of_followers=True)
     laws, left_out = linear_laws(system, state)
     touching = [point.pair_tangents, point.bristle_tangents]
     resisting, wandering, losing = (sparse.csr_array(sum(each)) for each in zip(*touching, strict=True))
@@ -548,7 +551,8 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     size = int(system.layout.velocity[-1])
     rows = sparse.csr_array(system.rows.matrix(system.at(state))[independent_rows(system, state)] @ motion)
     skew = _symmetric(stiffness, -1.0)
-    follows = _has_circulatory_part(skew, stiffness, rows, mass)
+    scale = abs(motion.T @ following @ motion) + (1.0 if turning else SMALL) * abs(stiffness)
+    follows = _has_circulatory_part(skew, sparse.csr_array(scale), rows, mass)
     without_potential = sparse.csr_array(sum([skew] * follows, motion.T @ wandering @ motion))
     mechanics = LinearMechanics(
         mass=_symmetric(mass),
@@ -562,7 +566,9 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
         inner=inner_strains(elements, state, motion),
         without_potential=without_potential if without_potential.nnz else None,
     )
-    left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * follows
+    left_out += [f"{name}, {AT_LIMIT}" for name in point.slipped] + [FOLLOWS] * (
+        follows and _relative_to_rows(sparse.coo_array(skew), stiffness) > LEFT_OUT
+    )
     left_out += [f"{name}, {BEGINS}" for name in _laws_that_begin(elements)]
     if _relative_to_rows(sparse.coo_array(wandering), resisting) > CIRCULATORY:
         left_out.append(WANDERS)
@@ -607,19 +613,20 @@ def _symmetric(matrix: sparse.csr_array, sign: float = 1.0) -> sparse.csr_array:
 
 
 def _has_circulatory_part(
-    skew: sparse.csr_array, stiffness: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
+    skew: sparse.csr_array, scale: sparse.csr_array, rows: sparse.csr_array, mass: sparse.csr_array
 ) -> bool:
-    """Return whether the skew part ``skew`` of a ``stiffness`` matrix exceeds round-off after projection onto the
+    """Return whether the skew part ``skew`` of a stiffness matrix exceeds round-off after projection onto the
     motions that the constraints ``rows`` allow. A skew part outside these motions is balanced by joint forces and
-    ignored. ``mass`` scales the coordinates.
+    ignored. Round-off is relative to ``scale``, the absolute stiffness of what may cause the skew part; ``mass``
+    scales the coordinates.
 
     Joint forces balance what acts outside of these motions, such as the moment on a shaft that turns in a bearing.
     """
-    if _relative_to_rows(sparse.coo_array(skew), stiffness) <= ASYMMETRY / 2:
+    if _relative_to_rows(sparse.coo_array(skew), scale) <= ASYMMETRY / 2:
         return False
     allowed = null_space_basis(rows, natural_scale(mass))
     inner = sparse.coo_array(allowed.T @ skew @ allowed)
-    return _relative_to_rows(inner, sparse.csr_array(allowed.T @ stiffness @ allowed)) > ASYMMETRY / 2
+    return _relative_to_rows(inner, sparse.csr_array(abs(allowed).T @ scale @ abs(allowed))) > ASYMMETRY / 2
 
 
 def _relative_to_rows(rest: sparse.coo_array, scale: sparse.csr_array) -> float:

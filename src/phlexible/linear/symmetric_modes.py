@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigs, eigsh
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.elimination import NullSpace, null_space, null_space_basis
@@ -292,14 +293,15 @@ def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
 NEGATIVE = 1e-9
 ROUND_OFF = 1e-13  # of the largest omega^2, as a negative one of a motion without stiffness
 GAP = 1e6  # times that of a motion which grows: there the others begin, if its omega^2 is round-off
-LOOKED_AT = 6
+LOOKED_AT, LARGEST_DENSE = 6, 700
 SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
 def growth_rate(mechanics: LinearMechanics) -> float:
     """Return the largest rate [1/s] at which a small undamped motion about an equilibrium grows exponentially; 0
     if it is stable. It follows from the lowest squared frequency, or with forces without potential (follower
-    loads) from all eigenvalues by dense matrices. Squares within round-off of zero count as zero."""
+    loads) from all eigenvalues, of a large model from the lowest. Squares within round-off of zero count as
+    zero."""
     count, modes = LOOKED_AT, lowest_symmetric_modes(mechanics, LOOKED_AT)
     scale = largest = float(np.abs(modes.squares).max(initial=0.0))
     is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
@@ -310,13 +312,33 @@ def growth_rate(mechanics: LinearMechanics) -> float:
     rate = float(np.sqrt(-modes.squares[0])) if is_unstable else 0.0
     if mechanics.without_potential is None or not (rate or mechanics.is_circulatory):
         return rate
-    basis = null_space_basis(mechanics.constraint_matrix, natural_scale(mechanics.mass))
-    stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory)
+    lowest = np.abs(lowest_symmetric_modes(mechanics, 2 * LOOKED_AT).squares)  # the first may be all rigid
+    size = float(lowest.max(initial=0.0)) or 1.0
+    for _ in range(2):  # once more nearer to the fastest
+        inverse = _shifted_inverses(mechanics, 1.37 * size)
+        squares = 1.37 * size - 1 / inverse[np.abs(inverse) > ROUND_OFF * np.abs(inverse).max(initial=0.0)]
+        rates = np.sqrt(squares.astype(np.complex128))
+        grows = (rates.real > SWINGS * np.abs(rates)) & (np.abs(squares) > NEGATIVE * size)
+        rate = max(rates[grows], key=np.real, default=0.0)
+        size = abs(rate) ** 2 or size
+    return float(np.real(rate))
+
+
+def _shifted_inverses(mechanics: LinearMechanics, shift: float) -> NDArray[np.complex128]:
+    """Return 1 / (omega^2 + shift) of undamped motions with forces without potential, all of a small model and the
+    largest of another. So low omega^2 have small errors beside high ones. ``shift`` is in rad^2/s^2."""
+    mass, scale = mechanics.mass, natural_scale(mechanics.mass)
+    stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory + shift * mass)
+    if mechanics.freedom > LARGEST_DENSE:
+        solver, draw = SaddlePoint(stiffness, mechanics.constraint_matrix, scale=scale), np.random.default_rng(0)
+        operator = LinearOperator(mass.shape, matvec=lambda x: solver.solve(mass @ x)[0], dtype=np.float64)
+        with suppress(ArpackError):
+            first = operator @ (scale * draw.normal(size=mechanics.size))
+            found = eigs(operator, 4 * LOOKED_AT, v0=first, maxiter=RESTARTS, return_eigenvectors=False)
+            return np.asarray(found)
+    basis = null_space_basis(mechanics.constraint_matrix, scale)
     whole = replace(mechanics, stiffness=stiffness).projected(basis)
-    squares = linalg.eigvals(-whole.stiffness.toarray(), whole.mass.toarray())
-    rates = np.sqrt(squares.astype(np.complex128))
-    grows = (rates.real > SWINGS * np.abs(rates)) & (np.abs(squares) > NEGATIVE * scale)
-    return float(rates.real[grows].max(initial=0.0))
+    return np.asarray(linalg.eigvals(linalg.solve(whole.stiffness.toarray(), whole.mass.toarray())))
 
 
 def check_stability(mechanics: LinearMechanics) -> None:

@@ -568,13 +568,16 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
     return sparse.csr_array(total + factor * law_stiffness(system, system.at(state)) if has_laws(system) else total)
 
 
-def stiffness_of_loads(system: System, state: State) -> sparse.csr_array:
+def stiffness_of_loads(system: System, state: State, of_followers: bool = False) -> sparse.csr_array:
     """Return the derivative of the generalized forces of all loads with respect to the pose in a state, sparse,
     shape (velocities, velocities). Included are the change of moment arms, of pressed surfaces, and of the axes of
-    forces and moments; values that depend on the state are constant. Force elements are left out."""
+    forces and moments; values that depend on the state are constant. Force elements are left out; ``of_followers``
+    leaves out forces of fixed direction as well, which have a potential."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
+        if of_followers and isinstance(load, Force) and load.axes is Axes.WORLD:
+            continue
         total = total + vectors.lever_stiffness(at, forces)
         if isinstance(load, SurfacePressure):
             jacobian = vectors.jacobian(at)
