@@ -168,10 +168,10 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Return world positions and velocities of the nodes of a string or soft body at t = 0, from the user's
-    arguments of ``model.add``: ``shape`` rotated by ``rotation`` and moved by ``position``, ``speed`` as velocity
-    (None stays). Functions are evaluated at each node. Raise ``ParameterError`` for nodes out of the plane
-    (``dimension`` 2) or line (1).
+    """Return the world positions and velocities (N, 3) of the nodes of a string or soft body at t = 0. A node is
+    at ``position`` + ``rotation`` times its row of ``shape`` (array, function, or None: as in ``nodes``; two rows:
+    the ends of a straight string). ``speed`` [m/s] in world axes is not rotated; None stays None. Raise
+    ``ParameterError`` for components out of the plane (``dimension`` 2) or line (1).
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].
@@ -261,9 +261,9 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    """Convert a user's array ``value`` to shape (rows, 3), padded with zeros. Raise ``ParameterError`` unless the
-    number of rows is in ``lengths`` and all entries are finite. The number of columns has to be allowed for the
-    ``nodes`` and the model's ``dimension``. ``name`` is the name of the argument, for messages."""
+    """Convert a user's array ``value`` to shape (rows, 3); missing components become zero. Raise
+    ``ParameterError`` unless the number of rows is in ``lengths``, ``_widths(nodes, dimension)`` contains the
+    number of columns, and all entries are finite. ``name`` is the name of the argument, for messages."""
     rows = reals(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

@@ -64,10 +64,10 @@ LONG = 256
 
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
-    """Return the basis of all elastic coordinates of a beam, matrix (mesh.size, n): the mesh coordinates that the
-    ``frame`` leaves free (clamped start, also for "auto"; simple supports; mean axis). For the mean axis, the fixed
-    coordinates follow from zero momentum, with the beam's ``inertia(mesh)``. Other long bases are sparse if
-    ``is_sparse``.
+    """Return a beam's basis, a matrix (mesh.size, n) from elastic to mesh coordinates. Coordinates that the
+    ``frame`` sets to zero have zero rows: all of the first node (cantilever, "auto"), or simple supports; each
+    other one has its unit column. For the mean axis, the supports' rows follow instead from zero momentum, with
+    ``inertia(mesh)``. Bases of more than 256 columns are sparse if ``is_sparse``, except for the mean axis.
 
     Args:
         inertia: function that returns the inertia of the beam, which defines the mean axis.
@@ -168,9 +168,10 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Append to ``basis`` (n, k) those of the ``columns`` that are linearly independent, unchanged, and return all
-    columns, shape (n, m). A column is independent if its part outside the span of all columns before has a norm
-    above 1e-6. The norm is the energy norm in ``stiffness`` (n, n), in which the column is first scaled to 1."""
+    """Return ``basis`` (n, k), followed by those of the ``columns`` that are linearly independent of all columns
+    before them, unchanged, shape (n, m). Norms are energy norms of the ``stiffness`` (n, n). A column, scaled to
+    norm 1, is independent if its part orthogonal to the span of the columns before exceeds 1e-6. Zero columns are
+    dropped."""
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
     kept = [basis]
@@ -196,10 +197,10 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
-    """Return a beam's basis of reduced coordinates: all axial coordinates, then the given number of lowest
-    vibration modes of bending and torsion, of unit modal mass. Uncoupled modes are sorted by bending in y, in z and
-    torsion. ``mass`` and ``stiffness`` are matrices of the coordinates of ``basis``. Raise ``ParameterError`` for
-    too many modes.
+    """Return a beam's reduced basis: all axial coordinates unchanged, then the ``modes`` lowest vibration modes of
+    bending and torsion, with unit modal mass. ``mass`` and ``stiffness`` are matrices in the coordinates of
+    ``basis``; axial coordinates follow the modes statically if coupled. Modes are sorted by main kind (bending in
+    y, in z, torsion), then frequency. Raise ``ParameterError`` for more modes than coordinates.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -326,9 +327,10 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Raise ``ParameterError`` if the columns (n, k) of a user's reduced basis of a beam are zero, linearly
-    dependent, or would lock. They lock if their axial displacements leave out more than 1 % of the shortening by
-    bending. ``strain`` is the strain energy in all n coordinates, which defines the norm.
+    """Raise ``ParameterError`` if columns (n, k) of a user's reduced basis of a beam are zero, linearly dependent
+    (energy norm of ``strain``), or would lock. To test locking, products of two bending slopes are averaged over
+    each element and normalized. The basis locks if the columns' axial strains cannot represent a product within 1
+    %. ``strain`` is the strain energy in all n coordinates.
 
     Args:
         columns: shape (n, k).
@@ -359,10 +361,10 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
-    """Return axial displacement shapes, followed by ``columns`` of a reduced beam basis, shape (n, m). Bending
-    then does not lock; dependent columns are dropped. ``kind`` selects all axial coordinates (indices ``axial``),
-    or shapes for one constant tension and for the products of bending slopes. ``strain`` is the von Karman strain
-    energy in all n coordinates.
+    """Return axial displacement shapes, followed by ``columns`` of a reduced beam basis, shape (n, m), so that
+    bending does not lock. The axial shapes are unit vectors of all axial coordinates (indices ``axial``) if
+    ``kind`` is ``Axial.ALL``. Otherwise they balance one constant tension and the products of two bending slopes.
+    Linearly dependent columns are dropped. ``strain`` is the von Karman strain energy in all n coordinates.
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -437,9 +439,10 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Return the products of the slopes of two bending shapes of a beam, averaged over each element, shape
-    (elements, pairs). Pairs are formed of all ``columns`` that bend; products are normalized, and vanishing
-    products left out. Axial displacements have to follow them to avoid locking. ``strain`` contains the slopes."""
+    """Return products of the slopes of two bending shapes of a beam, averaged over each element, as columns, shape
+    (elements, pairs). All pairs of ``columns`` that bend are formed, each column also with itself. Products are
+    divided by the norms of both squares; those below 1e-10 are left out. ``strain`` has the matrix of slopes and
+    its quadrature weights."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

@@ -229,9 +229,10 @@ class Beam(Body):
         return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Return the arrays of this beam (``FloatingBody``) in all its elastic coordinates, or in the coordinates
-        that ``modes`` selects. These are vibration modes, or the user's basis, which is checked. Modal damping is
-        included, nothing is cached. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
+        """Return this beam as a ``FloatingBody`` with its matrices, damped by ``damping_ratio``. With ``modes``
+        None, its elastic coordinates are those of the finite elements. With a number, they are the axial ones and
+        so many vibration modes; else a user's basis, which ``check_basis`` checks. Nothing is cached.
+        ``dimension`` is the number of space dimensions (2 or 3)."""
         body, basis = self._in_all_coordinates(dimension)
         if self.modes is None:
             return replace(body, damping=self._modal_damping(body, 0))

@@ -40,8 +40,8 @@ ROUND_OFF = 1e-12
 
 def _convert_inertia(name: str, value: ArrayLike) -> tuple[float, ...]:
     """Convert the moments of inertia of a lumped mass on a beam, ``value`` passed by the user, to three about x,
-    y, z [kg m2]. One number J gives (J/2, J/2, J). Raise ``ParameterError`` if one moment exceeds the sum of the
-    two others. ``name`` is the name of the argument, for messages."""
+    y, z [kg m2]. One number J gives (J/2, J/2, J). Raise ``ParameterError`` for other shapes, values that are not
+    finite, or one moment above the sum of the two others. ``name`` is the name of the argument, for messages."""
     inertia = reals(name, value, "one or three moments of inertia [kg m2]")
     if inertia.ndim == 0:
         inertia = float(inertia) * np.array([0.5, 0.5, 1.0])
@@ -261,8 +261,10 @@ class BeamMesh:
         return np.tile(np.array(period), self.elements + 1)[: self.size]
 
     def rigid_motions(self) -> Array:
-        """Return the mesh coordinates of this beam in small rigid motions, one motion per column, shape (size,
-        node_size). In motion k, component k of the first node is 1 and its other components are 0."""
+        """Return the mesh coordinates of this beam in small rigid motions, one per column, shape (size,
+        node_size). In motion k, component k (displacement, slope or twist) is 1 at the first node, whose other
+        components are 0. Slopes add deflections x, and a slope or twist is equal at all nodes; coordinates inside
+        elements are 0."""
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
@@ -326,9 +328,10 @@ class BeamMesh:
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
     def _fields(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Compute displacements, slopes and strains on the axis of this beam at k ``positions``, in lengths of an
-        element, as matrices (k, n). Shape functions of the elements are multiplied by the columns of ``basis``
-        (mesh coordinates, shape (size, n)). Nothing is cached."""
+        """Return displacements, slopes, rotations and strains on this beam's axis per unit of each column of
+        ``basis``, as a ``BeamFields`` of matrices (k, n). ``positions`` (k,) count in lengths of an element;
+        ``basis`` (size, n) maps to mesh coordinates. Axial displacement and twist are interpolated linearly,
+        deflections by Hermite cubics, with the inner coordinates of elements with shear. Nothing is cached."""
         element, s = self._elements_at(positions)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -348,10 +351,10 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Return five fields of bending in one plane of this beam: deflection, slope, rotation of the section,
-        curvature and shear strain, each (k, n). The k points are at relative positions ``s`` in the elements
-        ``element``; column j belongs to column j of ``basis``. Without shear, rotation is the slope and shear
-        strain is zero."""
+        """Return deflection [m], slope, rotation of the section, curvature [1/m] and shear strain in one plane of
+        this beam, each (k, n), for k points. The points are at relative positions ``s`` (0 to 1) in the elements
+        ``element``; column j belongs to column j of ``basis``. Rotation is slope minus shear strain, curvature the
+        derivative of rotation; without shear the strain is zero."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -491,9 +494,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
     """Raise ``ParameterError`` if a beam ``theory`` cannot represent a cross-section. Euler-Bernoulli theory
-    refuses shear that is coupled with other strains (shear centre off the axis); Timoshenko theory needs shear
-    areas. A mass centre off the axis needs ``rotary_inertia``. ``material`` is the material of a geometric
-    ``section``.
+    refuses a shear centre off the axis and general sections whose shear is coupled with other strains; Timoshenko
+    theory refuses sections without shear areas. A mass centre off the axis needs ``rotary_inertia``. ``material``
+    is None for a general section.
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -529,9 +532,10 @@ def _is_coupled(stiffness: Array) -> bool:
 
 
 def section_stiffness(section: UniformSection, material: Material | None, theory: Theory) -> Array:
-    """Return the stiffness matrix of one cross-section of a beam, shape (6, 6), that maps strains to section forces
-    (N, Q_y, Q_z, M_x, M_y, M_z). Of a geometric section it follows from ``material``; shear entries are zero unless
-    the ``theory`` is Timoshenko's. For a ``GeneralSection``, return its own matrix."""
+    """Return the stiffness matrix (6, 6) of a beam's cross-section, from strains to section forces (N, Q_y, Q_z,
+    M_x, M_y, M_z). For a ``GeneralSection`` it is the user's matrix. Else it has EA, GJ, E I_y and E I_z on the
+    diagonal. In Timoshenko's ``theory``, G times the shear areas is added at the shear centre, which couples shear
+    and twist."""
     if isinstance(section, GeneralSection):
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
@@ -608,10 +612,10 @@ def beam_inertia(
     masses: Sequence[LumpedMass],
     rotary_inertia: bool,
 ) -> BeamInertia:
-    """Return the mass of a beam as point masses with mass moments (4, 4) at quadrature points of its axis,
-    followed by its lumped masses. ``section`` and ``material`` belong to the beam, ``mesh`` is the finite element
-    mesh. Without ``rotary_inertia``, sections in the plane have no inertia of rotation; in space they have inertia
-    about x only."""
+    """Return a beam's mass as ``BeamInertia``: moments of 1, x, y, z (4, 4) at each Gauss point of its axis, then
+    of its lumped ``masses``. Without ``rotary_inertia``, sections have only their mass and, in space, half the
+    polar moment in y and in z; the tilt of sections is left out. In the plane, moments with z are zero.
+    ``section`` and ``material`` give mass per length."""
     x, weights = mesh.gauss_points(POINTS)
     moments = np.zeros((len(x) + len(masses), 4, 4))
     rows = moments[: len(x)]
@@ -674,10 +678,10 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
-    """Return the fields that multiply 1, x, y and z in the displaced position of points of a beam, as one matrix.
-    Its shape is (4 k, 3 (n + 1)) for the k points of ``inertia``: a block of rows for each factor, a block of
-    columns for each direction. In each block, the first column is the undeformed beam, the others belong to columns
-    of ``basis``."""
+    """Return the fields that multiply 1, x, y and z (offsets within a section) in the displaced position of points
+    of a beam. The matrix (4 k, 3 (n + 1)) has k rows for each factor and n + 1 columns for each direction. The
+    first column of a direction is the undeformed beam, the others belong to columns of ``basis``. ``inertia`` has
+    the k points and tilts."""
     at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)

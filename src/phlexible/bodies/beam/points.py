@@ -39,9 +39,10 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this beam at a location: its start (also the origin), its end, a distance
-        along it, or a position (x, y, z). Points off the axis move with their cross-section. Raise
-        ``AttachmentError`` for other locations and for points outside.
+        """Return the material point of this beam at a location: start (also the origin), end, the cut end of a rod
+        in a chain, a distance x along it, or a position (x, y, z). Points off the axis move with their
+        cross-section, without warping. Raise ``AttachmentError`` for other kinds of locations and for x outside of
+        the beam.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.
@@ -122,9 +123,10 @@ class BeamPoints(MaterialPoints):
         return np.asarray(2 * (ends[1] - ends[0]) / self.mesh.length)
 
     def _point(self, x: float, y: float, z: float) -> MaterialPoint:
-        """Return the material point at (x, y, z) [m] of this undeformed beam, with displacement and rotation per
-        unit of each elastic coordinate. Raise ``AttachmentError`` if x is outside of 0 to the length, or z is not 0
-        in the plane; y and z are not limited otherwise."""
+        """Return the material point at (x, y, z) [m] of this undeformed beam. It has displacement and rotation per
+        unit of each of n elastic coordinates, both (3, n); the section at x moves rigidly. Raise
+        ``AttachmentError`` if x is outside of 0 to the length, or if z is not 0 in the plane; y and z are not
+        compared with the section."""
         length = self.mesh.length
         if not -ROUND_OFF * length <= x <= (1 + ROUND_OFF) * length:
             raise AttachmentError(f"x must lie in 0 <= x <= {length:g} (the length of the beam), got {x!r}")

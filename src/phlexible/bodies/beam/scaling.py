@@ -57,9 +57,10 @@ class BeamArrays:
 def scaled_arrays(
     mesh: BeamMesh, section: UniformSection, material: Material | None, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis] | None:
-    """Return the arrays of a uniform beam and their basis, scaled from cached arrays of a beam with 1 m elements
-    and unit section. None if the mesh has more than 100 coordinates, the section couples strains or momenta, or the
-    ``frame`` is the mean axis. ``rotates`` says whether sections have rotary inertia of bending."""
+    """Return the arrays of a uniform beam and its basis, by scaling cached arrays of a beam with elements of 1 m
+    and unit section. Return None for more than 100 mesh coordinates, for a section stiffness or mass matrix that
+    is not diagonal, or for the mean-axis ``frame``. ``rotates`` says whether sections have rotary inertia of
+    bending."""
     if mesh.size > MOST_COORDINATES or frame is Frame.MEAN_AXIS:
         return None
     stiffness, moments = section_stiffness(section, material, mesh.theory), section_moments(section, material)
@@ -96,10 +97,10 @@ def _combined(factors: Array, arrays: Array) -> Array:
 def _unit_beam(
     mesh: BeamMesh, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis, list[Measure]]:
-    """Return read-only arrays of a beam with 1 m elements, their basis, and the section strains with energy in its
-    stiffness matrix; cached. For von Karman strain these are all strains but stretch. Mass moments have a leading
-    axis for the unit moments 1, y, z of the section, the stiffness one for unit stiffness of each strain.
-    ``rotates`` says whether sections have rotary inertia."""
+    """Return read-only arrays of a beam with elements of 1 m, its basis, and the kinds of section strain in its
+    stiffness matrix; cached. Mass moments have a leading axis for unit moments of 1, y and z; the stiffness has
+    one for unit stiffness of each strain. For von Karman strain, the stretch is left out there. ``rotates`` says
+    whether sections have rotary inertia of bending."""
     section = GeneralSection(np.eye(6), np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0]))
     inertia = beam_inertia(mesh, section, None, (), rotates)
     basis = frame_basis(frame, mesh, lambda _: inertia, is_sparse=False)

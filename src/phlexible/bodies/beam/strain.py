@@ -85,10 +85,10 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam at k positions x [m], shape (T, k,
-        6). They are for elastic coordinates eta (T, n) at T instants. Viscous stress is added if ``rates`` of eta
-        are given, viscoelastic stress of Maxwell branches with ``inner``, and squares of slopes in N if
-        ``is_quadratic``.
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) [N, N m] of this beam, shape (T, k, 6). They are
+        at k positions x [m] and T instants. Each element's stiffness multiplies its strains of ``eta`` (T, n),
+        plus ``viscosity`` times those of ``rates`` unless None. ``is_quadratic`` adds half the squared slopes to
+        the stretch. Strains ``inner`` of Maxwell branches (None: elastic) are added.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -139,9 +139,10 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
-    """Return those data of a beam's section forces that do not depend on section and material, as a tuple of six.
-    They are kinds of strain, their Gauss points, interpolation functions, strain matrices, the slope matrix and
-    integration weights of squared slopes."""
+    """Return what a beam's section forces need from mesh and ``basis`` alone, as a tuple of six. They are the
+    kinds of strain, the Gauss point of each (-1: constant in an element), interpolation functions at Gauss points
+    (k, s), and s strain matrices (elements, n), integrated over elements. Matrix of slopes and integration weights
+    of squared slopes follow."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -159,9 +160,10 @@ def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
 
 
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
-    """Return the stiffness matrix of each of e finite elements of a beam for its s strain coefficients, shape (e,
-    s, s). It integrates stiffnesses ``sections`` (k, d, d) at k Gauss points with functions ``phi`` (k, s);
-    ``kinds`` are the kinds of the s strains. A linear part of the stretch is eliminated statically.
+    """Return the stiffness matrix of each of e beam elements for its s strain coefficients, shape (e, s, s).
+    Section stiffnesses ``sections`` (k, d, d) at k Gauss points are integrated with the interpolation functions
+    ``phi`` (k, s). ``kinds`` are the kinds of the s strains. An additional stretch that varies linearly along the
+    element is eliminated statically, which softens tapered elements.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -203,8 +205,9 @@ class Strain(StrEnum):
 
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     """Return the strain energy of a beam as a function of its elastic coordinates, from strains and stiffnesses of
-    its elements (``forces``). If ``strain`` is linear, it is all in one stiffness matrix. Von Karman: each element
-    has one scalar axial strain with squares of the slopes, and the rest is in the stiffness matrix.
+    its elements (``forces``). If ``strain`` is linear, all energy is in one stiffness matrix. For von Karman
+    strain, each element has one scalar strain: stretch, plus coupled strains, plus half the mean squared slope.
+    The rest is in the stiffness matrix.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -273,9 +276,10 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """Return a space of stress states of a beam: its section-force coefficients in each element, independent
-    between elements. Eliminating them gives the displacement stiffness exactly. ``forces`` are the section forces
-    of the elements. Squares of slopes are included if ``strain`` is von Karman.
+    """Return a ``StressSpace`` of a beam: compliance and strain matrix of section-force coefficients that are
+    independent between elements. Eliminating the coefficients gives the stiffness of the displacement elements
+    exactly. They are sorted by kind of force, then element. Squares of slopes act on the normal force if
+    ``strain`` is von Karman. ``forces`` has the elements' matrices.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -304,9 +308,10 @@ def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
 def hermite_stress(
     mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None, strain: Strain
 ) -> StressSpace:
-    """Return a space of stress states of a beam with continuous section forces: nodal values [N m] and slopes [N]
-    of bending moments, nodal values of torque [N m] and normal force [N]. Squares of slopes are included if
-    ``strain`` is von Karman. Raise ``ParameterError`` for a beam with shear or a section that couples strains.
+    """Return a ``StressSpace`` of a beam with section forces that are continuous at nodes. Bending moments are
+    Hermite cubics (nodal values [N m] and derivatives [N]); torque and normal force are linear between nodal
+    values. Compliance and strain matrix are Gauss integrals; squares of slopes count if ``strain`` is von Karman.
+    Raise ``ParameterError`` for a beam with shear or a section that couples strains.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.

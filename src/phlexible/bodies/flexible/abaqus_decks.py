@@ -151,9 +151,10 @@ class _Deck:
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(self, entry: _KeywordEntry) -> None:
-        """Store one keyword block of an Abaqus input file in this deck: nodes, elements, sets, parts or instances.
-        Keywords that describe mechanics (masses, springs, loads) are only counted as left out, others ignored.
-        Raise ``ParameterError`` for keywords that generate nodes or elements."""
+        """Store one keyword block of an Abaqus input file in this deck. Nodes, elements, sets and surfaces go to
+        the part or instance that the last *PART or *INSTANCE opened, else to the model. Keywords that describe
+        mechanics (masses, springs, loads) are only counted as left out; others are ignored. Raise
+        ``ParameterError`` for keywords that generate nodes or elements."""
         keyword, parameters = entry.keyword, entry.parameters
         if keyword == "PART":
             self._scope = self._parts[parameters["NAME"].casefold()] = _Scope(parameters["NAME"])
@@ -198,9 +199,9 @@ class _Deck:
         known[number] = value
 
     def _add_elements(self, entry: _KeywordEntry) -> None:
-        """Add the elements of a keyword block to the current part of this Abaqus deck, and to the set that its
-        parameter ELSET names. Raise ``ParameterError`` for solid elements of unknown type or missing nodes.
-        Elements of other unknown types are counted as left out."""
+        """Store the elements of a keyword block by number in the current part of this Abaqus deck. They are added
+        to the set that its parameter ELSET names. Raise ``ParameterError`` for solid elements of an unknown type,
+        or if the numbers do not fill elements. Elements of other unknown types are only counted as left out."""
         name = entry.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(entry.rows[0]) - 1}" if name[0] == "B" else name)
@@ -254,9 +255,10 @@ class _Deck:
         return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """Return the parts of this Abaqus deck of which the mesh consists: the model itself and its instances, or
-        without instances all parts. Nodes, elements and sets of its part are added to each instance, which is
-        changed in place."""
+        """Return the scopes (tables of nodes, elements and sets) that make up the mesh of this Abaqus deck: the
+        model and all instances, or the model and all parts if there are no instances. Each instance is changed
+        in place: it gets the nodes, elements and sets of its part, unless it defines these numbers or names
+        itself."""
         scopes = [self._model]
         for instance in self._instances:
             if instance.part.casefold() in self._parts:
@@ -304,9 +306,10 @@ class _Deck:
                         mesh.cells.append(DeckCells(SIDE_KINDS[corners.shape[1]], corners))
 
     def _set_entries(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
-        """Yield (instance name, number) of each node or element in the set or surface ``name`` of this Abaqus deck,
-        defined in ``scope`` (part or instance). Sets that it names are expanded recursively, also generated ranges
-        and the nodes of an element set. Raise ``ParameterError`` if a set does not exist."""
+        """Yield (instance name, number) of each node or element in the set or surface ``name`` of this Abaqus
+        deck. It is defined in ``scope`` (model, part or instance). Sets named inside are expanded recursively,
+        ranges with GENERATE are counted out, and a node set by ELSET has the nodes of these elements. Raise
+        ``ParameterError`` if the set does not exist."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for entry in scope.sets[kind, name]:

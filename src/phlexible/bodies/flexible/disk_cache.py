@@ -43,10 +43,10 @@ class StoredShapes:
 
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
-        """Return the results of a finite element model's reduction as arrays that can be stored in a file:
-        displacement shapes, frequencies, interface motions, effective mass. ``geometric`` stiffness (plus the work
-        at rigid interfaces) and ``unrelaxed`` strains are stored too; None becomes an empty array. The model's
-        matrices are left out."""
+        """Return the results of a finite element model's reduction as a record of arrays, to be stored in a file.
+        They are displacement shapes, frequencies, counts of shapes, interface motions and effective mass.
+        ``geometric`` stiffness, plus the work at rigid interfaces, and ``unrelaxed`` strains are added; None
+        becomes an empty array. The model's matrices are left out."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,

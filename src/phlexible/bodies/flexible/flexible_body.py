@@ -372,9 +372,10 @@ class FlexibleBody(Body):
         return plate_skin(points) if isinstance(points, PlatePoints) else super().skin(data, ports)
 
     def stress_field(self) -> BodyStress | None:
-        """Return the stress at the mesh nodes of this body, averaged over the adjacent elements, as a function of
-        its elastic coordinates. None if it was made from matrices. Nodes on the surface of a solid or plate, or all
-        vertices of a plane mesh, are marked to be reported."""
+        """Return a function object for the stress at the mesh nodes of this body, linear in its elastic
+        coordinates and averaged over adjacent elements. Return None if the body was made from matrices. Nodes
+        listed in reports are on the surface of a solid or plate, or the vertices of a plane mesh. A picture's
+        vertex takes the value of its nearest node."""
         points, materials = self.points, self.materials
         if isinstance(points, PlatePoints) and isinstance(materials, PlateSection):
             shapes_at, surface = partial(plate_stress_shapes, points, materials), points.surface_nodes

@@ -69,10 +69,10 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Return a model made of a user's ``mass``, ``stiffness`` and ``damping`` matrices from another finite element
-    program, after checking them. Unknowns without mass and stiffness are dropped; rotations without inertia get a
-    very small inertia. ``nodes`` are positions [m]; the last ``modal`` unknowns are modal coordinates. Raise
-    ``ParameterError`` for invalid or supported models.
+    """Return a ``NodalModel`` of a user's ``mass``, ``stiffness`` and ``damping`` matrices from another program.
+    Unknowns are ordered node by node at ``nodes`` [m]; the last ``modal`` ones are modal amplitudes. Unknowns
+    without mass and stiffness are dropped; rotations with too little inertia get a small one. Raise
+    ``ParameterError`` for shapes that do not fit, asymmetry, or a stiffness that resists rigid motions.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -135,9 +135,10 @@ def nodal_interfaces(
 
 
 def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalModel) -> MeshInterface:
-    """Return one interface of a ``model`` of matrices: a set of ``nodes`` on which joints and loads act. Its rows
-    give mean displacement and rotation (least squares; of nodes on one line, their mean rotation) from the
-    unknowns. Raise ``ParameterError`` for no nodes, nodes without mass and stiffness, or a missing rotation."""
+    """Return one interface of a ``model`` of matrices: a set of ``nodes`` on which joints and loads act. Its
+    matrix gives mean displacement and least-squares rotation from the unknowns, for nodes on one line their mean
+    rotation. Raise ``ParameterError`` for no nodes, for displacements without mass and stiffness, or for an
+    averaged line of nodes without rotations."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
     members = np.unique(selected_points(f"interface {name!r}", nodes, model.positions, {}))
     if not len(members):
@@ -194,9 +195,9 @@ def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.cs
 
 
 def _check_free(stiffness: sparse.csr_array, unknowns: Unknowns) -> None:
-    """Raise ``ParameterError`` if a user's stiffness matrix resists a rigid motion, so that the body has supports
-    or node positions are wrong. The largest force must be below 1e-5 of the sum of absolute forces. ``unknowns``
-    has node, component and position of each unknown."""
+    """Raise ``ParameterError`` if a user's stiffness matrix resists a rigid motion, because the body has supports
+    or node positions are wrong. In each rigid motion, the largest force must be below 1e-5 of the largest sum of
+    absolute products of a row. ``unknowns`` has node, component and position of each unknown."""
     rigid = unknowns.rigid_fields(unknowns.positions.mean(axis=0))
     forces = np.abs(stiffness @ rigid).max(axis=0)
     gross = (abs(stiffness) @ np.abs(rigid)).max(axis=0)
@@ -257,7 +258,8 @@ def body_of_matrices(
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
     """Warn with ``LeftOutWarning`` if the damping matrix of a ``model`` from another program resists rigid
     translations, as a multiple of the mass matrix does. A floating body damps only motions relative to its frame.
-    Rates below round-off or a small share of the lowest of the ``frequencies`` are ignored.
+    Damping over mass of a translation [1/s] is ignored if it is round-off, or small against the lowest of the
+    ``frequencies``.
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -291,8 +293,9 @@ def _strain_energy(
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
     """Return the strain energy of a body from matrices in its ``retained`` coordinates. It is linear if
-    ``geometric`` is None, else quadratic strain from the user's geometric stiffness: a function of the
-    displacement, called for each shape, or matrices for unit loads, combined by the shapes' responses."""
+    ``geometric`` is None. Else it has quadratic strains from the user's geometric stiffness: a function called
+    with each displacement shape, or matrices for unit loads, of which each shape has a weighted sum. The weights
+    are its shares in the responses to the loads."""
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -318,9 +321,10 @@ def _load_matrices(
     choice: ShapeOptions,
     geometric: Mapping[str, object],
 ) -> dict[int, sparse.csr_array]:
-    """Return the user's ``geometric`` stiffness matrices of unit loads, restricted to the unknowns of the
-    ``model``, as a dictionary by the index of the load. Loads are counted over all ``interfaces``, then inertial
-    loads. Raise ``ParameterError`` for unknown names, too many matrices or none at all."""
+    """Return the user's ``geometric`` stiffness matrices of unit loads by the index of the load, reduced to the
+    unknowns of the ``model``. The user's lists are named by interface, or by the constant ``INERTIAL``; None in a
+    list is skipped. Loads count over the ``interfaces`` in order, then inertial loads. Raise ``ParameterError``
+    for unknown names, too many matrices, or none at all."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

@@ -20,9 +20,10 @@ MEAN_AXIS = "mean_axis"
 def frame_rows(
     frame: str | Sequence[str], structure: ElasticStructure, rows: dict[str, Array], positions: dict[str, Array]
 ) -> Array:
-    """Return the conditions that define the body frame of a finite element body, as a matrix F (r, N):
-    displacements u (N,) have F u = 0. With "mean_axis", u has no momentum; with one interface name, that interface
-    does not move; two names fix the line between both. Raise ``ParameterError`` for unknown names.
+    """Return the conditions F u = 0 on displacements u (N,) that define the body frame of a finite element body,
+    matrix F (r, N). "mean_axis": u has no momentum; the name of an interface: its mean motion is zero. Two names:
+    the first does not move, the second only along the line; in space also no rotation about the line. Raise
+    ``ParameterError`` for other names.
 
     "mean_axis": u has neither linear nor angular momentum. The name of an interface: it does not move. Two names:
     the first does not move nor rotate about the line to the second, which stays on that line.
@@ -127,9 +128,10 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
-    """Return the mass [kg] and mass times centre of mass, shape (3,) [kg m], of a body with the given mass matrix.
-    They are computed from its rigid motions; raise ``ParameterError`` unless these have the momentum of a rigid
-    body. ``unknowns`` has node, component and position of each unknown."""
+    """Return the mass [kg], and mass times centre of mass (3,) [kg m], of a body with the mass matrix ``mass``.
+    They are read from the momenta of its rigid motions. Raise ``ParameterError`` for zero mass, a mass that
+    depends on the direction, or momenta in rotations that no rigid body has. ``unknowns`` has node, component and
+    position of each unknown."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension
@@ -162,8 +164,8 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
     """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s about a
-    coordinate ``axis``. The shape is (N, n + 1): the first column is for the undeformed body, the others are the
-    change per unit of each of n ``shapes``."""
+    coordinate ``axis``. In the result (N, n + 1), the first column is for the undeformed body. The others are the
+    change per unit of each of n ``shapes`` of displacement, zero for unknowns that are no translations."""
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1

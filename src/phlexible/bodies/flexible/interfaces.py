@@ -114,8 +114,9 @@ def _mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of
-    ``nodes``. It has centroid, mean motion by least squares, nodes and area vector. Raise ``ParameterError`` if the
-    nodes cover no element side, or an averaged region leaves some of them out."""
+    ``nodes``. It has the centroid, a matrix for mean motion by least squares, the nodes, and the outward area
+    vector. Raise ``ParameterError`` if the nodes cover no element side, if an averaged region leaves some of them
+    out, or for the ``kind`` "hinged"."""
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -191,10 +192,10 @@ class MeshRegion:
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
-    """Return the region of a mesh (elements, facets and vertices) that a user chose by nodes, a function of
-    position, or a group's name. Elements and facets belong to it if all their vertices are chosen, except elements
-    whose vertices are chosen by accident. Boundary facets of these elements count only if ``with_sides``.
-    ``source`` is the user's mesh. Raise ``ParameterError`` if nothing is chosen.
+    """Return the region of a mesh (elements, facets, mask of vertices) that a user chose by nodes, a function of
+    position, or a group's name. Elements and facets belong to it if all their vertices are chosen; elements that
+    ``_intended_cells`` takes for accidental are dropped. Without ``with_sides``, boundary facets of the chosen
+    elements are left out. Raise ``ParameterError`` if nothing is chosen.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -229,9 +230,10 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, selected: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Return the indices of chosen elements (``cells``) of a mesh without those whose vertices are all chosen by
-    accident, at rims and ends of lines. Suspects are simplices without a chosen neighbour; a user's function
-    ``nodes`` decides by its value at the element's middle. ``selected`` is the mask of chosen vertices.
+    """Return the chosen elements (indices ``cells``) without those whose vertices were all chosen by accident, as
+    at a rim. Suspects are simplices without a chosen neighbour; if ``nodes`` is a function, also elements with all
+    vertices on the boundary, unless it is True at their middle. For other ``nodes``, all are returned if their
+    vertices are just the ``selected`` ones (mask).
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """
@@ -301,10 +303,10 @@ def outward_area(basis: Any) -> Array:
 def mean_rows(
     name: str, basis: Any, mesh: ElementMesh, unknowns: int, thickness: float = 0.0
 ) -> tuple[Array, Array]:
-    """Return the centroid of a mesh region, shape (3,) [m], and the matrix (6, ``unknowns`` N) of its mean
-    displacement and least-squares rotation. Columns are the unknowns of N nodes; in the plane (two unknowns) it is
-    (3, 2 N). ``basis`` has the quadrature points, ``thickness`` is the thickness of a plate. Raise
-    ``ParameterError`` if the region is a line.
+    """Return the centroid of a mesh region, shape (3,) [m], and the matrix of its mean displacement and
+    least-squares rotation. The matrix has the shape (6, ``unknowns`` N) for N nodes, in the plane (``unknowns`` 2)
+    (3, 2 N). ``basis`` has quadrature points and weights; a plate's ``thickness`` adds rotations through it. Raise
+    ``ParameterError`` if a region without thickness lies on one line.
 
     The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.
     """
@@ -368,10 +370,10 @@ class TiedStructure:
 def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
-    """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface follow
-    one displacement and rotation. These six unknowns (three in the plane) replace the unknowns of the nodes;
-    for hinged interfaces only the nodes' displacements. ``unknowns`` has node, component and position of each
-    unknown."""
+    """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface follow one
+    displacement and rotation (linearized). These six unknowns (three in the plane) come last and replace those of
+    the nodes, at hinged interfaces only the displacements. It includes the matrix from its unknowns to all, and
+    matrices for the interfaces' motions. ``unknowns`` describes the unknowns of ``full``."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]
@@ -401,9 +403,10 @@ def tied_structure(
 def rotation_work(
     interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, forces: Array, rotations: Array, with_averaged: bool
 ) -> Array:
-    """Return the work of nodal ``forces`` of shape k on second-order displacements of interface nodes that rotate
-    with shapes i and j. The result has the shape (n, n, n). A rotation theta displaces a node by theta x (theta x
-    xi) / 2, with moment arm xi. Averaged ``interfaces`` count only if ``with_averaged``.
+    """Return the work of nodal ``forces`` (N, n) of shape k on second-order displacements of interface nodes,
+    shape (n, n, n). Indices are k and the two shapes i and j of rotation. A rotation theta (from ``rotations``)
+    displaces a node by theta x (theta x xi) / 2, with xi its vector from the interface's centre. Averaged
+    ``interfaces`` count only if ``with_averaged``.
 
     Linear ties omit this displacement: without it the nodes of an interface that rotates in its frame move apart,
     and the forces between them do work.
@@ -431,8 +434,9 @@ def rotation_work(
 
 def rotation_displacements(interfaces: tuple[MeshInterface, ...], unknowns: Unknowns, rotations: Array) -> Array:
     """Return the second-order displacements of the nodes of interfaces that rotate in shapes i <= j, shape (N,
-    pairs). They are (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2 with moment arm xi; zero for all
-    other unknowns. ``rotations`` (k, 3, n) are the rotations of k interfaces in n shapes.
+    pairs), at all N unknowns. They are (theta_i x (theta_j x xi) + theta_j x (theta_i x xi)) / 2, with xi the
+    vector from the interface's centre; zero for other unknowns. ``rotations`` (k, 3, n) are the rotations theta of
+    k interfaces in n shapes.
 
     Averaged interfaces are treated as if they were rigid.
 

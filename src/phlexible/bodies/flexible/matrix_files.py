@@ -32,10 +32,10 @@ class LabelledMatrix:
     components: IntArray
 
     def ordered(self, nodes: Sequence[int], components: Sequence[int] = (1, 2, 3)) -> sparse.csr_array:
-        """Return this matrix with its unknowns sorted node after node, in the order of ``nodes``, each with the
-        given ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have
-        become zero rows and columns; scalar unknowns come last. Raise ``ParameterError`` if the file has no
-        labels, or if unknowns are left out.
+        """Return this matrix with its unknowns sorted by the order of ``nodes``, each node with the given
+        ``components``, as ``FlexibleBody.from_matrices`` expects. Unknowns that the file does not have become zero
+        rows and columns; unknowns of component 0 (scalar) come last. Raise ``ParameterError`` if the matrix has no
+        labels, or if one of its unknowns is in none of the ``nodes`` and ``components``.
 
         Args:
             nodes: numbers of the program, in the order of their positions; scalars are added at the end.
@@ -177,8 +177,8 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Read "mass" and "stiffness" matrix from a .full file of Ansys, labelled by node and component; rows and
-    columns of supported unknowns are dropped. Raise ``MissingExtraError`` without ansys-mapdl-reader,
+    """Read "mass" and "stiffness" matrix from a .full file of Ansys, labelled by node and component (1 to 6). Rows
+    and columns of fixed unknowns are dropped. Raise ``MissingExtraError`` if ansys-mapdl-reader is not installed,
     ``ParameterError`` for unknowns that are no displacements or rotations.
 
     Raises:
@@ -278,8 +278,9 @@ Column = tuple[int, int, Array]  # column, first row, values
 
 
 def read_output4(file: Path) -> FileMatrices:
-    """Read all real matrices of a Nastran OUTPUT4 file, text or binary, by name, without labels of unknowns.
-    Complex matrices are listed as unreadable. Raise ``ParameterError`` if there is no real matrix.
+    """Read all real matrices of a Nastran OUTPUT4 file, text or binary (recognized by its first four bytes), by
+    name, without labels of unknowns. Complex matrices are listed as unreadable. Raise ``ParameterError`` if there
+    is no real matrix.
 
     Raises:
         ParameterError: no real matrices, or a file of another format.

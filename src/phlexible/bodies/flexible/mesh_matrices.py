@@ -69,10 +69,10 @@ def element_materials(
     plane: PlaneState,
     thickness: float,
 ) -> ElementMaterials:
-    """Return elastic constants and density of each of ``count`` elements of a mesh, times ``thickness``. The user
-    passed one ``material`` for all or one for each named group. A plane mesh (``dimension`` 2) is in plane stress
-    or strain (``plane``). Raise ``ParameterError`` unless each element has one material, all with the same
-    viscosity and relaxation.
+    """Return Lame constant, shear modulus and density of each of ``count`` elements of a mesh, all multiplied by
+    ``thickness``. ``material`` is one for all or a dictionary by group (``groups``: element indices by name). A
+    plane mesh (``dimension`` 2) is in plane stress or strain (``plane``). Raise ``ParameterError`` unless each
+    element has exactly one material, and all have equal viscosity and relaxation.
 
     Raises:
         ParameterError: no material, a group that the mesh lacks, an element in no or in two groups,
@@ -121,9 +121,9 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return first Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material. In plane stress
-    (``dimension`` 2 only) it is the effective Lame constant for plane stress. Otherwise raise ``ParameterError``
-    for Poisson's ratios above 0.4999."""
+    """Return Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material. In plane stress
+    (``dimension`` 2 only) the first is E nu / (1 - nu^2), else Lame's first constant. In the latter case, raise
+    ``ParameterError`` for Poisson's ratios above 0.4999."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus
     if dimension == 2 and plane is PlaneState.STRESS:
@@ -172,7 +172,8 @@ def stiffness_matrix(mesh: ElementMesh, materials: ElementMaterials) -> sparse.c
 def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
     """Return the geometric stiffness matrices of the linear stresses of n displacement ``shapes`` (N, d, n),
     projected on the shapes, shape (n, n, n). They are H[k, i, j] = int stress_k : (grad phi_i)^T grad phi_j,
-    symmetric in i and j, by quadrature over the elements of the mesh.
+    integrated by quadrature over the mesh and made symmetric in i and j. ``materials`` has the elastic constants
+    of each element.
 
     Args:
         shapes: nodal fields, shape (N, d, n).
@@ -191,9 +192,10 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 
 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
-    """Return minus the nodal forces caused by the quadratic strain of two displacement shapes i <= j, for all
-    pairs, shape (N d, pairs). This strain is (grad_i^T grad_j + grad_j^T grad_i) / 2 for ``shapes`` (N, d, n);
-    pairs are 00, 01, ..., 11, .... Modal derivatives are the responses to these forces.
+    """Return minus the nodal forces of the stress of the quadratic strain of two shapes i <= j, for all pairs,
+    shape (N d, pairs). The strain is (grad_i^T grad_j + grad_j^T grad_i) / 2 for displacement ``shapes`` (N, d,
+    n), the stress follows from ``materials``. Pairs are ordered 00, 01, ..., 11, .... Responses to these forces
+    are modal derivatives.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

@@ -76,9 +76,11 @@ class MomentElements:
 
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
-    """Return integrals and geometry of mixed plate elements (Hellan, Herrmann, Johnson) on all triangles of a
-    scikit-fem ``mesh`` with straight edges. Their unknowns are bending moments, polynomials of degree ``order``
-    with continuous normal moments. Deflections have the scikit-fem element ``deflection``.
+    """Return matrices and geometry of mixed plate elements (Hellan, Herrmann, Johnson) on all T triangles of a
+    scikit-fem ``mesh`` with straight edges. Bending moments are tensor polynomials of degree ``order``, whose
+    normal component is continuous across edges. ``rates`` integrates moments times second derivatives of the
+    ``deflection`` element's shape functions, minus normal moments times slopes on edges. ``products`` and
+    ``traces`` give the compliance.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.
@@ -142,9 +144,10 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Return the m polynomials with which bending moments of degree ``order`` vary over a triangular plate element.
-    Each is given by the edge whose tensor it multiplies, shape (m,), and by its powers of the three barycentric
-    coordinates, shape (m, 3). Those on edges come first."""
+    """Return the m polynomials by which bending moments of degree ``order`` vary over a triangular plate element.
+    The first array (m,) has the edge (0, 1, 2) whose constant tensor each polynomial multiplies. The second (m, 3)
+    has the powers of the three barycentric coordinates. Polynomials with a normal moment on an edge come first,
+    edge by edge."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -230,8 +233,9 @@ class MixedBending:
 
 def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
     """Return stiffness matrix and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
-    Herrmann, Johnson). Their bending moments are eliminated in each element; unknowns are nodal displacements and
-    rotations about the edges. ``section`` has thickness and stiffness of the plate."""
+    Herrmann, Johnson). Bending moments are eliminated in each element. Unknowns are displacements u, v, w of all
+    nodes (u and v without stiffness) and two rotations about each edge. Matrices from them to nodal displacements
+    and nodal moments are included. ``section`` has thickness and stiffness."""
     moments = moment_elements(mesh.mesh, mesh.element, 1)
     stretch = section.membrane[:, 0, 0] * section.thickness**2 / 12
     ratio = section.membrane[:, 0, 1] / section.membrane[:, 0, 0]
@@ -264,9 +268,9 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
 def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
-    """Return the sparse matrix (3 N, q) [N] that computes bending moments xx, yy, xy at the N nodes of a plate from
-    its unknowns. Moments of adjacent triangles are averaged. ``solution`` are the moments of each triangle per
-    unknown, ``unknown_indices`` the global indices of its unknowns, ``size`` is q."""
+    """Return the sparse matrix (3 N, q) that computes bending moments xx, yy, xy [N] at a plate's N nodes from its
+    q unknowns. At a node, the moments of adjacent triangles are averaged. ``solution`` has the moment coefficients
+    of each triangle per unit of its unknowns, ``unknown_indices`` their global indices; ``size`` is q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -278,9 +282,10 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the sparse matrix that maps the unknowns of a plate with mixed elements to nodal displacements u, v, w
-    and rotations dw/dy, -dw/dx. Its shape is (5 N, 3 N + 2 edges), node by node. Unknowns are u, v, w of N nodes,
-    then two rotations about each edge. ``middles`` (edges,) are the nodes in the middles of edges."""
+    """Return the sparse matrix from the unknowns of a plate with mixed elements to displacements u, v, w and
+    rotations dw/dy, -dw/dx at its nodes. The shape is (5 N, 3 N + 2 edges), node by node. Unknowns are u, v, w of
+    N nodes, then two rotations for each edge. Slopes of edges that meet are averaged; at the rim only rim edges
+    count. ``middles`` (edges,) are mid-edge nodes."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

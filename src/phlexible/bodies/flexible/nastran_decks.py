@@ -26,8 +26,9 @@ def real_number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields of continuation lines are
-    appended; comments after "$" and empty lines are skipped. Names are in upper case, fields are text."""
+    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields of continuation lines (no
+    name, or one that begins with * or +) are appended. Comments after "$" and empty lines are skipped. Names are
+    in upper case without *, fields are text."""
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
@@ -125,8 +126,9 @@ def from_polar(kind: str, position: Array) -> Array:
 
 def read_nastran(path: str) -> DeckMesh:
     """Read the finite element mesh of a Nastran input file (``path``): grid points in basic (global) axes, and
-    elements in groups named by their property number. Entries of other kinds with mechanics, and repeated grid
-    points, are counted in ``left_out`` of the result. Raise ``ParameterError`` for elements with missing nodes.
+    elements in groups named by their property number. Entries of other kinds with mechanics, and grid points
+    listed twice at different positions, are counted in ``left_out`` of the result. Raise ``ParameterError`` for
+    elements with missing nodes.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.
@@ -207,8 +209,9 @@ class _CoordinateSystems:
 
     def _in_basic_axes(self, system: int, position: Array) -> Array:
         """Convert a position from a coordinate ``system`` of this Nastran file, Cartesian, cylindrical or
-        spherical, to basic (global) axes, shape (3,). System 0 is basic. Axes of a system are computed once,
-        recursively from the systems or points that define it. Raise ``ParameterError`` for an unknown system."""
+        spherical, to basic (global) axes, shape (3,). System 0 is basic. Origin and axes of a system are cached;
+        they follow from three points: origin, a point on z, a point in the xz plane. Raise ``ParameterError`` for
+        an unknown system."""
         if system == 0:
             return position
         if system not in self._defined:

@@ -58,9 +58,10 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make the mesh of a rectangular plate, ``elements`` along x and y, and reduce it to a few displacement
-        shapes. They are static responses to loads on the ``interfaces`` (also ``moments`` and inertial loads,
-        ``inertial_shapes``) and the lowest ``modes``. The result of ``FlexibleBody.from_mesh`` becomes this body.
+        """Make a rectangular mesh of a plate and reduce it to a few displacement shapes. It extends from 0 to
+        ``length`` in x and half the ``width`` to both sides in y. Shapes are static responses to forces on
+        ``interfaces`` (also ``moments``), to inertial loads, and the lowest ``modes``. Elements are
+        quadrilaterals, triangles for "hhj". Without ``large``, large meshes raise an error.
 
         Args:
             length, width, thickness: [m].
@@ -136,8 +137,9 @@ def _region_interfaces(
 
 
 def _is_in(name: str, x: Array, y: Array, positions: Array) -> BoolArray:
-    """Return whether positions (3, k) [m] lie in the region ``name`` (edge, corner, boundary or face) of a
-    rectangular plate, shape (k,). A corner is the whole element there. Mesh lines are at x and y [m]."""
+    """Return whether positions (3, k) [m] lie in the region ``name`` of a rectangular plate, shape (k,). Regions
+    are edges ("start", "end", "left", "right"), corners as "start left", "boundary" (all edges) and "face" (all
+    positions). A corner is the whole element there. ``x`` and ``y`` are the ascending mesh lines [m]."""
     along, across = positions[0], positions[1]
     tolerance = 1e-9 * (x[-1] + y[-1])
     if name in CORNERS:

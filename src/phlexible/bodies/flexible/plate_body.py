@@ -72,9 +72,9 @@ def plate_interfaces(
 def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
-    """Return one interface (region on which joints and loads act) of a plate from a user's choice of ``nodes``. Its
-    mean motion is over the elements that are chosen, else over edges. Raise ``ParameterError`` if there is neither,
-    if an average leaves out chosen nodes, or if a hinged interface lies on one line."""
+    """Return one interface (region on which joints and loads act) of a plate from a user's choice of ``nodes``.
+    Its mean motion is averaged over the chosen elements, else over chosen edges. Raise ``ParameterError`` if there
+    is neither, if an averaged interface leaves out chosen nodes, or if a hinged one lies on one line."""
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
@@ -166,9 +166,9 @@ class PlatePoints(FlexiblePoints):
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point at an undeformed position (3,) [m] in this plate, with displacement and
-        rotation per unit of each elastic coordinate. They are interpolated in the element there; sensors may use
-        the point, loads may not. Raise ``AttachmentError`` outside of the plate; ``described`` names the position
-        in the message.
+        rotation (3, n) per unit of each elastic coordinate. Both are interpolated in the element there; z adds
+        rotation times height. The rotation about z is half the curl in the plane. The point is marked for sensors
+        only. Raise ``AttachmentError`` outside of the plate; ``described`` names the position.
 
         Raises:
             AttachmentError: outside the plate.
@@ -252,8 +252,9 @@ CHUNK = 256  # elements that are evaluated at once
 
 def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntArray) -> Array:
     """Return the linear stress at k nodes on a plate's surfaces per unit of each of n elastic coordinates, shape
-    (k, 6, n) [Pa]. It is averaged over adjacent elements; components with z are zero. ``nodes`` are indices that
-    count first the upper, then the lower surface. ``points`` has the mesh, ``section`` the stiffness.
+    (k, 6, n) [Pa]. Components are xx, yy, zz, yz, xz, xy; those with z are zero. Membrane and bending stress are
+    averaged over adjacent elements; bending follows from nodal moments in mixed elements. ``nodes`` count first
+    the upper, then the lower surface.
 
     Components xx, yy, zz, yz, xz, xy, of which those with z vanish on a free surface.
     """
@@ -304,9 +305,10 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
-    """Return mass and stiffness matrix and unknowns of a plate. Elements with shear have nodal displacements and
-    rotations as unknowns; in mixed elements (Hellan, Herrmann, Johnson) bending moments are eliminated.
-    ``nodal_mass`` is the mass matrix of the nodes, ``section`` has thickness and stiffness."""
+    """Return mass matrix, stiffness matrix and unknowns of a plate. Elements with shear have nodal displacements
+    and rotations as unknowns. With mixed elements (Hellan, Herrmann, Johnson), membrane stiffness is added to
+    their bending stiffness, and the nodal mass matrix is transformed to their unknowns. ``nodal_mass`` is the mass
+    matrix of one displacement component, ``section`` has thickness and stiffness."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")

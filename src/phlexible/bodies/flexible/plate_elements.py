@@ -86,10 +86,10 @@ def plate_section(
     theory: PlateTheory,
     element: PlateElement = PlateElement.SHEAR,
 ) -> PlateSection:
-    """Return thickness, stiffness and mass per area of the elements of a plate. ``materials`` has their elastic
-    constants for plane stress, already multiplied by the thickness. The transverse shear stiffness follows from
-    the material in Mindlin's ``theory``. It is a large value that suppresses shear in Kirchhoff's, and zero for
-    mixed elements (``element`` "hhj")."""
+    """Return thickness, membrane stiffness, transverse shear stiffness and mass per area of the elements of a
+    plate. ``materials`` has constants for plane stress, already times the thickness. In Mindlin's ``theory``,
+    shear stiffness is shear modulus times thickness and shear factor. It is a large penalty in Kirchhoff's, and
+    zero for mixed elements (``element`` "hhj")."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -155,9 +155,10 @@ def shear_interpolation(kind: CellKind) -> ShearInterpolation:
 
 
 def _triangle_functionals() -> tuple[Array, Array]:
-    """Return points (2, P) and 8 functionals (8, P, 2) that determine the shear strain in a triangular plate
-    element. They are its components along the edges at two Gauss points each, and the mean of both components over
-    the element."""
+    """Return points (2, P) of the reference triangle and weights (8, P, 2) of 8 functionals that determine the
+    shear strain in a plate element. Six are the component along an edge at two Gauss points; two are the mean
+    of each component over the element. Functional t is the sum of its weights times strain components at the
+    points."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
 
@@ -173,9 +174,9 @@ def _triangle_functionals() -> tuple[Array, Array]:
 
 
 def _quadrilateral_functionals() -> tuple[Array, Array]:
-    """Return points (2, 12) and 12 functionals (12, 12, 2) that determine the shear strain in a quadrilateral
-    plate element. Each is one component at one point: two Gauss points along the component times three
-    positions across."""
+    """Return points (2, 12) of the reference square and weights (12, 12, 2) of 12 functionals that determine the
+    shear strain in a plate element. Functional t is one strain component at point t. Points are two Gauss points
+    along that component's direction, times the positions 0, 1/2 and 1 across it."""
     points, directions = [], []
     for g in GAUSS:
         for across in (0.0, 0.5, 1.0):
@@ -306,9 +307,9 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the 8 strains (membrane, curvature, shear) of plate elements per unit of their nodal unknowns, shape
-    (e, q, 8, 5 k). They are at q points (2, q) of the reference cell, without inner rotations of triangles.
-    ``shear`` interpolates the shear strain."""
+    """Return 8 strains of plate elements of k nodes per unit of their nodal unknowns, shape (e, q, 8, 5 k). They
+    are at q points (2, q) of the reference cell. Three membrane strains, three curvatures and two shear strains,
+    which ``shear`` interpolates from its functionals. The inner rotations of triangles are not included."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
@@ -364,9 +365,10 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
 
 
 def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
-    """Return minus the two inner rotations of plate triangles with the least strain energy, per unit of each nodal
-    unknown, shape (e, 2, 5 k). With these matrices inner rotations are eliminated. ``section`` has the stiffness;
-    ``shear`` interpolates the shear strain in the ``elements``."""
+    """Return minus the two inner rotations of plate triangles that minimize the strain energy, per unit of each
+    nodal unknown. The shape is (e, 2, 5 k) for e elements of k nodes. It solves inner stiffness times X =
+    coupling; inner rotations are eliminated with X. ``section`` has the stiffness; ``shear`` interpolates the
+    shear strain."""
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
@@ -408,9 +410,10 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stresses of n displacement ``shapes`` (5 N, n) of a plate,
-    projected on them, shape (n, n, n). They are H[k, i, j] = int stress_k : Q(phi_i, phi_j), symmetric in i and j,
-    with the quadratic strain Q. ``section`` has thickness and stiffness of the plate.
+    """Return the geometric stiffness matrices of the stress resultants of n displacement ``shapes`` (5 N, n) of a
+    plate, projected on them. They are H[k, i, j] = int stress_k : Q(phi_i, phi_j), shape (n, n, n), made symmetric
+    in i and j. Q is the quadratic part of membrane strain, curvature and shear strain. ``section`` has thickness
+    and stiffness.
 
     Args:
         shapes: shape (5 N, n).
@@ -480,8 +483,9 @@ def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
     """Return quadratic membrane strains of a plate that bends in two directions, as matrices C (m, n, n): strain k
-    is eta . C_k eta / 2. They are what remains after in-plane displacements, computed by ``relaxed``, have relaxed
-    it. eta are amplitudes of n ``shapes`` with ``frequencies`` [rad/s]; negligible strains are left out.
+    is eta . C_k eta / 2 for amplitudes eta of n ``shapes``. Energies of products of slopes, less what in-plane
+    displacements (``relaxed``: static response to loads) take off, are diagonalized. Eigenvectors with negligible
+    energy are left out. ``frequencies`` [rad/s] scale the shapes.
 
     Args:
         shapes: shape (5 N, n).
@@ -525,9 +529,10 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the mutual strain energies of the quadratic membrane strains of all ``pairs`` of plate ``shapes``,
-    shape (pairs, pairs) [J]. Return also the nodal forces of the stress of each pair, shape (5 N, pairs).
-    ``section`` has thickness and stiffness of the plate."""
+    """Return the mutual membrane energies of the quadratic strains of all ``pairs`` of plate ``shapes``, shape
+    (pairs, pairs) [J]. The strain of a pair is the symmetric product of the gradients of both deflections.
+    Return also the nodal forces of the stress of each pair, shape (5 N, pairs). ``section`` has the membrane
+    stiffness."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):

@@ -223,9 +223,10 @@ class MeshPoints(FlexiblePoints):
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, for sensors only.
-        Displacement and rotation (of the antisymmetric gradient) are interpolated in its element. Raise
-        ``AttachmentError`` outside of the mesh; ``described`` names the position in the message.
+        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, marked for
+        sensors only. Its displacement is interpolated in its element; its rotation is the axial vector of the
+        antisymmetric gradient. Raise ``AttachmentError`` outside of the mesh, or for z other than 0 in a plane
+        mesh; ``described`` names the position.
 
         Raises:
             AttachmentError: outside the mesh.
