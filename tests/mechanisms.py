@@ -40,9 +40,7 @@ def crank_slider(strain="von_karman", angle=0.0, speed=150.0, elements=8):
 def four_bar(dimension, joint=ph.Revolute):
     """Rigid parallelogram-like four-bar whose first link is driven at 2 rad/s; in space 3 rows repeat."""
     model, bar = Mechanism(dimension=dimension), ph.RigidBody(2.0, (1.0, 1.5, 2.0), center=(0.2, 0.1, 0.0))
-    a, b, c = (
-        model.add(bar, name, place) for name, place in zip("abc", [(0, 0, 0), (0, 1, 0), (2, 0, 0)], strict=True)
-    )
+    a, b, c = (model.add(bar, *each) for each in (("a", (0, 0, 0)), ("b", (0, 1, 0)), ("c", (2, 0, 0))))
     drive = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 2 * t)
     model.connect(ph.Fixed(drive, a.origin))
     model.connect(joint(a.point((0, 1, 0)), b.origin))

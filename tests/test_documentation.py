@@ -140,9 +140,7 @@ def test_inverse_problems(in_an_empty_folder) -> None:
     assert found["missed"] == pytest.approx(0.056, abs=1e-3)
     assert found["error"] < 2e-5
     assert found["torque"].lead == pytest.approx(0.6)
-    assert found["held"].largest_deviation < 1e-11 and found["held"]["shoulder"](0.5) == pytest.approx(
-        20.5, abs=0.05
-    )
+    assert found["held"].largest_deviation < 1e-11 and found["held"]["shoulder"](0.5) == pytest.approx(20.5, 2e-3)
     assert found["off_line"] < 1.5e-4
     assert found["found"].largest_deviation < 3e-7 and found["tip_off"] < 5e-5
     assert found["lifted"].largest_deviation < 5e-5 and -found["lifted"]["winch"].values.min() == pytest.approx(

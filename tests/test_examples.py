@@ -106,9 +106,7 @@ def test_benchmarks_and_scripts_of_pages_find_what_they_import_from_the_package(
     """Nothing but a bench or a build of the pages runs them: a name that is gone would be told then only."""
     files = [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "docs").glob("*.py")]
     nodes = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
-    imports = [
-        node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("phlexible.")
-    ]
+    imports = [n for n in nodes if isinstance(n, ast.ImportFrom) and (n.module or "").startswith("phlexible.")]
     assert len(imports) > 20
     for node in imports:
         module = importlib.import_module(node.module)

@@ -82,9 +82,7 @@ def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_othe
 
     def shown(kind: type) -> set[str]:
         public = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
-        return {
-            name for name, each in public.items() if not program["is_internal"](None, "", name, each, False, None)
-        }
+        return {k for k, each in public.items() if not program["is_internal"](None, "", k, each, False, None)}
 
     assert {"spring", "motor", "servo", "drive", "stop", "friction"} <= shown(ph.Revolute)
     assert not shown(ph.Revolute) & {"constraints", "coordinates", "initial_coordinate", "unit_axis"}
@@ -92,9 +90,7 @@ def test_the_reference_shows_what_users_call_and_not_what_parts_ask_of_each_othe
     assert {"add", "connect", "apply", "at", "simulate"} <= shown(ph.Model)
     classes = [each for each in map(partial(getattr, ph), ph.__all__) if inspect.isclass(each)] + [PlacedBody]
     members = [pair for each in classes for kind in each.__mro__ for pair in vars(kind).items()]
-    functions = [
-        (getattr(each, "fget", None) or getattr(each, "func", None) or each, name) for name, each in members
-    ]
+    functions = [(getattr(e, "fget", None) or getattr(e, "func", None) or e, name) for name, e in members]
     modules = [(str(getattr(each, "__module__", "")).removeprefix("phlexible."), name) for each, name in functions]
     listed = [(folder, name) for folder, names in program["INTERNAL"].items() for name in names.split()]
     stale = [pair for pair in listed if not any(m.startswith(f"{pair[0]}.") and n == pair[1] for m, n in modules)]
@@ -113,9 +109,7 @@ def test_apply_says_all_that_it_takes() -> None:
     taken = {name for name in classes if issubclass(getattr(ph, name), Load | ForceElement | CompoundForce)}
     made = {name for name in dir(ph.Revolute) if name in ("spring", "damper", "force", "torque", "motor", "servo")}
     assert len(taken) >= 8
-    assert {
-        each for each in taken | made | {"drive", "stop", "friction", "Feedback"} if f"``{each}``" not in said
-    } == set()
+    assert {k for k in taken | made | {"drive", "stop", "friction", "Feedback"} if f"``{k}``" not in said} == set()
 
 
 def test_docstrings_mean_to_sphinx_what_they_say() -> None:

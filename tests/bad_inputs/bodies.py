@@ -45,16 +45,9 @@ BODIES = [
     made(ph.Sphere, dict(radius=0.1)),
     made(ph.Torus, dict(radius=9.0, tube_radius=0.02)),
     made(ph.PointMass, dict(mass=1.0)),
-    made(
-        ph.RigidBody, dict(mass=1.0, inertia=(1.0, 1.0, 1.0)), inertia=POSITIVE | VECTOR | {"3 x 3"}, center=VECTOR
-    ),
+    made(ph.RigidBody, dict(mass=1.0, inertia=(1, 1, 1)), inertia=POSITIVE | VECTOR | {"3 x 3"}, center=VECTOR),
     made(ph.RigidBody.box, dict(size=(1.0, 1.0, 1.0), density=1.0), center=VECTOR),
-    made(
-        ph.RigidBody.cylinder,
-        dict(radius=1.0, length=1.0, density=1.0),
-        "radius length density axis",
-        center=VECTOR,
-    ),
+    made(ph.RigidBody.cylinder, dict(radius=1, length=1, density=1), "radius length density axis", center=VECTOR),
     made(ph.RigidBody.sphere, dict(radius=1.0, density=1.0), "radius density", center=VECTOR),
     made(
         ph.RigidBody.from_stl,

@@ -112,9 +112,7 @@ def tried(call: Call, argument: str, label: str, value: Any, here: Any) -> str:
 def repeated(taken: frozenset[str]) -> set[str]:
     """Labels of accepted values that say no more than another one: 0.5 beside 1, all functions beside the first."""
     functions = [label for label in simple_values() if label in taken and label.startswith("f ->")]
-    return set(functions[1:]) | {
-        label for label, other in (("0.5", "1"), ("'1'", "'x'")) if {label, other} <= taken
-    }
+    return set(functions[1:]) | {a for a, b in (("0.5", "1"), ("'1'", "'x'")) if {a, b} <= taken}
 
 
 def surprises(call: Call) -> list[str]:

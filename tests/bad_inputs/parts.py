@@ -146,12 +146,7 @@ PARTS = [
         bristle=NON_NEGATIVE | NONE,
         bristle_damping=NON_NEGATIVE | NONE,
     ),
-    of(
-        "joint.stop",
-        lambda s: s.joint.stop,
-        dict(stiffness=1.0, lower=-2.0, upper=2.0),
-        damping=NON_NEGATIVE | NONE,
-    ),
+    of("joint.stop", lambda s: s.joint.stop, dict(stiffness=1.0, lower=-2, upper=2), damping=NON_NEGATIVE | NONE),
     calling(ph.Plane, lambda s: dict(port=s.ground)),
     calling(
         ph.Rolling, lambda s: dict(wheel=s.body.origin, plane=ph.Plane(s.ground), radius=0.1), axis=VECTOR | NONE

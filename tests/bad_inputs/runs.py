@@ -88,9 +88,7 @@ def turned():
 
 @cache
 def studied():
-    return ph.study(
-        lambda length: length, dict(length=[1.0]), lambda length: dict(twice=2 * length), progress=False
-    )
+    return ph.study(lambda x: x, dict(x=[1.0]), lambda x: dict(twice=2 * x), progress=False)
 
 
 def smooth_turn(t):
@@ -179,9 +177,7 @@ RUNS = [
     asked("to_dataframe", lambda s: dict(sensors=[ph.Position(s.attachment)])),
     asked("to_csv", lambda s: dict(path="x", sensors=[ph.Position(s.attachment)]), path=FILE),
     public(ph.Position),
-    public(
-        ph.ElasticDisplacement, lambda s: dict(attachment=s.body.end), direction=NONE | frozenset({"(1, 2, 3)"})
-    ),
+    public(ph.ElasticDisplacement, lambda s: dict(attachment=s.body.end), direction=NONE | {"(1, 2, 3)"}),
     *(public(kind, target=TURNED) for kind in (ph.Rotation, ph.Quaternion)),
     *(public(kind, lambda s: dict(joint=s.joint)) for kind in (ph.Reaction, ph.ReactionMoment)),
     public(ph.ElementForce, element=FORCES),

@@ -9,6 +9,7 @@ import phlexible as ph
 from bad_inputs.wrong_values import STEEL
 
 MARKET = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n2 1 {}\n"
+ENDINGS = (".inp", ".msh", ".vtk", ".vtu", ".bdf")
 PUNCH = "DMIG,K,0,6,1,0,,,\nDMIG,K,1,{0},,1,{0},2.0\n"
 
 
@@ -32,18 +33,7 @@ def test_matrices(name, content, words, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "empty.inp",
-        "empty.msh",
-        "empty.vtk",
-        "empty.vtu",
-        "empty.bdf",
-        "half.inp",
-        "half.msh",
-        "half.vtk",
-        "half.bdf",
-    ],
+    "name", [*(f"empty{end}" for end in ENDINGS), *(f"half{end}" for end in ENDINGS if end != ".vtu")]
 )
 def test_meshes_that_are_not_complete(name, tmp_path):
     cube = skfem.MeshTet.init_tensor(*3 * [np.linspace(0, 1, 3)])

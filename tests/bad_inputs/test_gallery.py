@@ -27,11 +27,7 @@ LONG_TO_BUILD = ("dropped_bracket", "solid_crank_slider")
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.thorough if name in LONG_TO_BUILD else ())
-        for name in ph.gallery.__all__
-    ],
+    "name", [pytest.param(k, marks=pytest.mark.thorough if k in LONG_TO_BUILD else ()) for k in ph.gallery.__all__]
 )
 def test_wrong_parameters_are_refused(name):
     function = getattr(ph.gallery, name)

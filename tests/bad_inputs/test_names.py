@@ -37,9 +37,7 @@ def test_pictures_and_reports(name, tmp_path):
         ]
     for picture in pictures:
         picture.savefig(tmp_path / "picture.png", dpi=20)  # where formulas are read
-    texts = [
-        text.get_text() for picture in pictures for text in picture.findobj(match=lambda a: hasattr(a, "get_text"))
-    ]
+    texts = [text.get_text() for picture in pictures for text in picture.findobj(lambda a: hasattr(a, "get_text"))]
     assert any(name.replace("$", r"\$") in text for text in texts)
     motion.report(tmp_path / "run.html", points=[beam.end], title=name)
     page = (tmp_path / "run.html").read_text(encoding="utf-8")

@@ -13,23 +13,11 @@ def beam(frame, dimension, elements=5, **more):
     return ph.Beam(0.6, SECTION, MATERIAL, elements, frame, **more).discretize(dimension)
 
 
-@pytest.mark.parametrize("elements", [1, 2, 7])
-@pytest.mark.parametrize("frame", ["cantilever", "simply_supported", "mean_axis"])
-def test_a_frame_takes_out_as_many_coordinates_as_there_are_rigid_motions(frame, elements):
-    assert beam(frame, 2, elements).elastic_count == 3 * elements
-    assert beam(frame, 3, elements).elastic_count == 6 * elements
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_cantilever_is_clamped_at_the_start(dimension):
-    start = beam("cantilever", dimension).points.locate(Start())
-    assert not start.shapes.any() and not start.rotations.any()
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-def test_simply_supported_has_its_x_axis_through_both_ends(dimension):
-    points = beam("simply_supported", dimension).points
-    start, end = points.locate(Start()), points.locate(End())
+def test_cantilever_is_clamped_and_simply_supported_has_its_x_axis_through_both_ends(dimension):
+    clamped = beam("cantilever", dimension).points.locate(Start())
+    assert not clamped.shapes.any() and not clamped.rotations.any()
+    start, end = (beam("simply_supported", dimension).points.locate(place) for place in (Start(), End()))
     assert not start.shapes.any() and not start.rotations[0].any()
     assert not end.shapes[1:].any() and end.shapes[0].any()
     assert start.rotations[2].any() and end.rotations[2].any()
@@ -42,6 +30,7 @@ def test_simply_supported_has_its_x_axis_through_both_ends(dimension):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_mean_axis_motion_has_no_momentum(dimension, elements, rotary, modes):
     body = beam("mean_axis", dimension, elements, rotary_inertia=rotary, modes=modes)
+    assert modes or body.elastic_count == (3 if dimension == 2 else 6) * elements
     scale = np.abs(np.einsum("aaii->i", body.second_moments)[1:]) ** 0.5
     assert np.abs(body.first_moments[:, 1:] / scale).max() < 1e-13 * body.mass**0.5
     moments = body.second_moments

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import eigh, eigvalsh
 
 import phlexible as ph
+from bodies.frequencies import nearest
 from phlexible.bodies.mechanics.floating import elastic_tangent
 
 LENGTH, SECTION, MATERIAL = 1.3, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0)
@@ -27,10 +28,6 @@ def matrices(body):
 
 def frequencies(body):
     return np.sqrt(eigvalsh(*matrices(body)[::-1]))
-
-
-def nearest(values, wanted):
-    return np.array([values[np.argmin(np.abs(values - each))] for each in wanted])
 
 
 BETAS = {

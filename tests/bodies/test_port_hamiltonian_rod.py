@@ -89,9 +89,7 @@ def test_a_free_rod_keeps_its_momenta_and_moves_alike_in_any_frame():
         def at(s, R=R, r=r):
             return r + R @ shape(s)
 
-        form = given.port_hamiltonian(
-            shape=at, velocity=lambda s, R=R: R @ rate(s), angular_velocity=R @ (9.0, 5.0, 7.0)
-        )
+        form = given.port_hamiltonian(shape=at, velocity=lambda s, R=R: R @ rate(s), angular_velocity=R @ (9, 5, 7))
         run = ph.integrate(form, form.initial_state, None, 0.01, 2e-3, method="discrete_gradient")
         momenta = np.array([np.concatenate(form.momenta(x)) for x in run.states])
         assert np.ptp(momenta, axis=0) == pytest.approx(np.zeros(6), abs=1e-13)

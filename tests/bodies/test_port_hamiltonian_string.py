@@ -69,16 +69,6 @@ def test_outputs_are_the_velocities_of_the_ends():
     assert [(p.name, p.input_unit, p.output_unit) for p in mixed.ports] == [("start", "m/s", "N")]
 
 
-@pytest.mark.parametrize("law", [*LAWS, ph.Law(lambda C: (C - 1) ** 2, lambda C: 2 * (C - 1))])
-def test_discrete_efforts_hold_the_energy_exactly(law):
-    model = form(2, law=law)
-    x0, x1 = random_state(model, 1), random_state(model, 2)
-    for end in (x1, x0 + 1e-8 * (x1 - x0)):
-        change = model.discrete_effort(x0, end) @ (model.descriptor_matrix(x0) @ (end - x0))
-        assert change == pytest.approx(model.storage(end) - model.storage(x0), abs=3e-14)
-    assert model.discrete_effort(x0, x0) == pytest.approx(model.effort(x0), abs=1e-14)
-
-
 def test_a_prescribed_end_moves_as_told_and_answers_with_its_force():
     """Index 2; the power of the port is the growth of the energy."""
     model = form(2, start="fixed", end="velocity", elements=6, shape=((0, 0), (1.1, 0)))

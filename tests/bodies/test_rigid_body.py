@@ -9,6 +9,7 @@ from phlexible.bodies.locations import Along, End, MaterialPosition, Origin, Sta
 from phlexible.bodies.mechanics.floating import check_mass, mass_matrix
 
 NO_ETA = np.zeros(0)
+FLAT = ph.RigidBody(1.0, 1.0).discretize(2)
 numbers = st.floats(-2, 2)
 
 
@@ -29,9 +30,7 @@ def test_kinetic_energy_and_momenta_are_those_of_the_particles(seed, nu):
     momentum = masses[:, None] * (nu[:3] + np.cross(nu[3:], places))
     expected = np.concatenate([momentum.sum(axis=0), np.cross(places, momentum).sum(axis=0)])
     assert mass_matrix(body, NO_ETA) @ nu == pytest.approx(expected, abs=1e-11)
-    assert body.second_moments[:, :, 0, 0] == pytest.approx(
-        np.einsum("p,pi,pj->ij", masses, places, places), abs=1e-11
-    )
+    assert body.second_moments[:, :, 0, 0] == pytest.approx(places.T * masses @ places, abs=1e-11)
 
 
 @pytest.mark.parametrize("inertia", [0.7, (0.6, 0.5, 0.7), np.diag([0.6, 0.5, 0.7])])
@@ -54,12 +53,6 @@ def test_a_rigid_body_offers_its_origin_and_any_point(dimension):
             points.locate(location)
 
 
-def test_points_outside_the_plane_are_refused():
-    points = ph.RigidBody(1.0, 1.0).discretize(2).points
-    with pytest.raises(ph.AttachmentError, match=r"position must have z = 0 .*0\.5"):
-        points.locate(MaterialPosition((1, 2, 0.5)))
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_a_point_mass_has_linear_velocities_only(dimension):
     body = ph.PointMass(0.3).discretize(dimension)
@@ -70,31 +63,30 @@ def test_a_point_mass_has_linear_velocities_only(dimension):
         body.points.locate(MaterialPosition((0, 0, 0)))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"inertia": (1, 2)}, r"inertia must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)"),
-        ({"inertia": (1, 1, 0)}, "inertia must be positive definite, got principal moments 0, 1, 1"),
-        ({"inertia": (1, 1, 2.5)}, "inertia must obey the triangle .* moments 1, 1, 2.5"),
-        ({"inertia": [[1, 0.2, 0], [0, 1, 0], [0, 0, 1]]}, r"inertia must be symmetric, got \[\[1.0, 0.2"),
-    ],
-)
-def test_an_inertia_that_no_body_has_is_refused(arguments, message):
-    with pytest.raises(ph.ParameterError, match=message):
-        ph.RigidBody(**({"mass": 1.0, "inertia": (1, 1, 1)} | arguments))
-
-
 def test_a_flat_body_at_the_edge_of_the_triangle_inequality_is_taken():
     check_mass(ph.RigidBody(1.0, (0.1, 0.2, 0.1 + 0.2)).discretize(3))
 
 
-def test_what_a_dimension_cannot_use_is_refused():
-    with pytest.raises(ph.ParameterError, match=r"inertia is the single number I_zz = 0\.7.*plane only"):
-        ph.RigidBody(1.0, 0.7).discretize(3)
-    with pytest.raises(ph.ParameterError, match="center must lie in the plane z = 0.*0.5"):
-        ph.RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2)
-    for body, allowed in ((ph.RigidBody(1.0, (1, 1, 1)), "2"), (ph.PointMass(1.0), r"1 \(the x axis\), 2")):
-        with pytest.raises(
-            ph.ParameterError, match=rf"dimension must be {allowed} \(the xy plane\) or 3 \(space\), got 4"
-        ):
-            body.discretize(4)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: ph.RigidBody(1.0, (1, 2)),
+            r"inertia must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)",
+        ),
+        (lambda: ph.RigidBody(1.0, (1, 1, 0)), "must be positive definite, got principal moments 0, 1, 1"),
+        (lambda: ph.RigidBody(1.0, (1, 1, 2.5)), "inertia must obey the triangle .* moments 1, 1, 2.5"),
+        (
+            lambda: ph.RigidBody(1.0, np.eye(3) + 0.2 * np.eye(3, k=1)),
+            r"inertia must be symmetric, got \[\[1.0, 0.2",
+        ),
+        (lambda: ph.RigidBody(1.0, 0.7).discretize(3), r"inertia is the single number I_zz = 0\.7.*plane only"),
+        (lambda: ph.RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2), "center must lie in the plane z = 0.*0.5"),
+        (lambda: ph.RigidBody(1.0, (1, 1, 1)).discretize(4), r"must be 2 \(the xy plane\) or 3 \(space\), got 4"),
+        (lambda: ph.PointMass(1.0).discretize(4), r"1 \(the x axis\), 2 \(the xy plane\) or 3 \(space\), got 4"),
+        (lambda: FLAT.points.locate(MaterialPosition((1, 2, 0.5))), r"position must have z = 0 .*0\.5"),
+    ],
+)
+def test_what_no_body_has_or_a_dimension_cannot_use_is_refused(make, message):
+    with pytest.raises((ph.ParameterError, ph.AttachmentError), match=message):
+        make()

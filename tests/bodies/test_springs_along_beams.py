@@ -5,9 +5,9 @@ from functools import reduce
 import numpy as np
 import pytest
 from scipy.linalg import expm
-from scipy.optimize import brentq
 
 import phlexible as ph
+from bodies.frequencies import nearest, roots
 from mechanisms import grounded
 
 LENGTH, PLACE, ELEMENTS = 1.0, 0.4, 45
@@ -33,17 +33,14 @@ def step(row, column, value):
 JUMPS = {"spring": step(3, 0, SPRING), "turning spring": step(2, 1, TURNING), "hinge": step(1, 2, 1 / HINGE)}
 
 
-def exact(kind, count=5):
+def exact(kind):
     """Frequencies of the cantilever with that at its place [rad/s]."""
 
     def free_end(wave):
         pieces = (field(wave, LENGTH - PLACE), JUMPS[kind], field(wave, PLACE))
         return np.linalg.det(reduce(np.matmul, pieces)[2:, 2:])  # what M and Q of the clamp leave at the free end
 
-    waves = np.linspace(0.5, 17.0, 1200)
-    values = np.array([free_end(wave) for wave in waves])
-    found = [brentq(free_end, waves[i], waves[i + 1]) for i in np.flatnonzero(values[:-1] * values[1:] < 0)]
-    return np.array(found[:count]) ** 2 * UNIT
+    return roots(free_end, 0.5, 17.0, 5) ** 2 * UNIT
 
 
 def beam(length=LENGTH, elements=ELEMENTS, **options):
@@ -70,10 +67,6 @@ def hinged(**options):
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), first.start))
     model.apply(model.connect(ph.Revolute(first.end, second.start)).spring(HINGE * BENDING / LENGTH))
     return model
-
-
-def nearest(values, wanted):
-    return np.array([values[np.argmin(np.abs(values - each))] for each in wanted])
 
 
 @pytest.mark.parametrize("kind", JUMPS)

@@ -99,9 +99,7 @@ def resume_failures(case: Case, motion: ph.Motion) -> Iterator[tuple[str, str]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "motion.h5"
         replace(case, model=case.placed, steps=half, is_assembled=False).run().save(path)
-        whole = case.placed.resume(
-            path, case.steps * case.step, case.step, stop=case.stop, progress=False, **options
-        )
+        whole = case.placed.resume(path, case.steps * case.step, case.step, stop=case.stop, **options)
     for name in ARRAYS:
         if not np.array_equal(getattr(whole.recording, name), getattr(motion.recording, name), equal_nan=True):
             yield "resume", f"{name} of a run that was resumed is another"

@@ -214,9 +214,7 @@ class _Copy:
         sensor = when.quantity
         size = 1.0 if sensor.unit.startswith("rad") else self._change.length
         unit = size / self._change.time**sensor.differentiations
-        limits = {
-            name: unit * getattr(when, name) for name in ("above", "below") if getattr(when, name) is not None
-        }
+        limits = {k: unit * getattr(when, k) for k in ("above", "below") if getattr(when, k) is not None}
         return ph.When(replace(sensor, joint=self._new[sensor.joint]), **limits)
 
     def _placed(self, placed: PlacedBody) -> PlacedBody:
@@ -397,11 +395,7 @@ class _Copy:
             return frame
         if frame.is_fixed:
             return ground.at(change.point(frame.initial_position()))
-        values = {
-            "turn": change.length * change.rotation,
-            "unit": change.time,
-            "shift": change.length * change.shift,
-        }
+        values = dict(turn=change.length * change.rotation, unit=change.time, shift=change.length * change.shift)
         path = formula(
             "lambda time: {turn} @ np.asarray({path}(time / {unit})) + {shift}", path=frame.path.function, **values
         )

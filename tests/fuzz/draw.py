@@ -38,9 +38,7 @@ DRAWN = [kind for kind in ELEMENT_CASES if kind not in (RodElement, Servo, ph.Te
 def drawn(seed: int, is_small: bool = False) -> Case:
     """The case of a seed; a small one has two bodies, and one or two more on a string, and takes few steps."""
     rng = np.random.default_rng([seed, 1])
-    body = rng.choice(
-        [None, None, None, *(each for each in BODY_CASES if each not in (RodNode, ph.Plate, ph.Shell))]
-    )
+    body = rng.choice([None, None, None, *(k for k in BODY_CASES if k not in (RodNode, ph.Plate, ph.Shell))])
     wishes = Wishes(
         dimension=int(rng.integers(2, 4)),
         h_omega=float(rng.choice(H_OMEGA)),

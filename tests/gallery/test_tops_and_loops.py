@@ -69,9 +69,7 @@ def test_the_robot_carries_its_load_with_the_errors_of_its_controllers():
 def test_panels_lock_in_one_line_and_the_satellite_keeps_its_momenta():
     model = ph.gallery.deployable_panels(elements=2)
     motion = model.simulate(40.0, 4e-3, every=100, progress=False)
-    assert [motion.angle(hinge)[-1] for hinge in model.joints] == pytest.approx(
-        [-np.pi / 2, np.pi, -np.pi], abs=0.03
-    )
+    assert [motion.angle(j)[-1] for j in model.joints] == pytest.approx([-np.pi / 2, np.pi, -np.pi], abs=0.03)
     assert np.abs(motion.momentum.angular).max() <= 1e-10
     assert np.abs(motion.momentum.linear).max() <= 1e-10
     assert np.abs(motion.energy.balance_error).max() <= 1e-11 * np.abs(motion.energy.total).max()

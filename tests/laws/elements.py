@@ -106,10 +106,7 @@ class Adding:
             return None
         joint, name = found
         size = 1.0 if "angle" in name else self.length
-        k, at_rest = (
-            self.stiffness * (self.length / size) ** 2,
-            joint.initial_coordinate(self.dimension, name),
-        )
+        k, at_rest = (self.stiffness * (self.length / size) ** 2, joint.initial_coordinate(self.dimension, name))
         steep = 3 / size
         sizes = {"force": 0.1 * k / steep, "energy": 0.1 * k / steep**2, "steep": steep, "rest": at_rest}
         slope = formula("lambda x: {force} * np.sinh({steep} * (x - {rest}))", **sizes)
@@ -240,10 +237,7 @@ class Adding:
         if (found := self.coordinate()) is None:
             return None
         joint, name = found
-        begin, size = (
-            joint.initial_coordinate(self.dimension, name),
-            1.0 if "angle" in name else self.length,
-        )
+        begin, size = (joint.initial_coordinate(self.dimension, name), 1.0 if "angle" in name else self.length)
         factor, way = (self.length / size) ** 2, 0.05 * size * self.rng.uniform(-1, 1)
         gains = self.stiffness * factor, damped * self.damping * factor
         kind, moves = "angle" if "angle" in name else "position", self.rng.integers(3)
@@ -259,10 +253,7 @@ class Adding:
         if (found := self.coordinate()) is None:
             return None
         joint, name = found
-        begin, size = (
-            joint.initial_coordinate(self.dimension, name),
-            1.0 if "angle" in name else self.length,
-        )
+        begin, size = (joint.initial_coordinate(self.dimension, name), 1.0 if "angle" in name else self.length)
         k = self.stiffness * (self.length / size) ** 2
         wide = 1e-3 * size * self.rng.uniform(0, 1, 2)
         return joint.stop(

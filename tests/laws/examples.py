@@ -27,11 +27,7 @@ EVERY_BODY = pytest.mark.parametrize(
 
 LONG = ("windlass", "roll-up", "princeton-beam", "rotating-cantilever", "solid-crank-slider", "spinning-shaft")
 GALLERY = pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name in LONG else ())
-        for entry in ENTRIES
-    ],
+    "entry", [pytest.param(e, id=e.name, marks=pytest.mark.thorough if e.name in LONG else ()) for e in ENTRIES]
 )
 """All models; the long ones, whose bodies and forces shorter ones have too, are further cases."""
 

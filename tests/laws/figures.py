@@ -128,9 +128,7 @@ def _cell_masses(body: ph.FlexibleBody) -> tuple[Array, Array]:
 
 def carrier_masses(system: System) -> Array:
     """Of the bodies with a frame and of the nodes, shape (carriers,) [kg]."""
-    return np.concatenate(
-        [[data.mass for data in system.frames], *(data.translational_mass for data in system.nodal)]
-    )
+    return np.concatenate([[d.mass for d in system.frames], *(d.translational_mass for d in system.nodal)])
 
 
 def momentum_errors(motion: ph.Motion, count: int = 11, creep: float = 0.0) -> tuple[float, float]:

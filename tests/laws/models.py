@@ -88,9 +88,7 @@ class Sample:
             for told in (ph.StepWarning, ph.LargeDeflectionWarning, ph.LargeStrainWarning, ph.StiffeningWarning):
                 warnings.simplefilter("ignore", told)
             warnings.simplefilter("ignore", ph.SlackStringWarning)
-            return self.model.simulate(
-                steps * self.step, self.step, initial=self.initial, progress=False, **options
-            )
+            return self.model.simulate(steps * self.step, self.step, initial=self.initial, **options)
 
 
 def frequencies(body: FloatingBody) -> Array:

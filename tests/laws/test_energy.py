@@ -13,9 +13,7 @@ from phlexible.bodies.mechanics.floating import strains
 from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-11
-LOADS = [
-    pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for kind, case in LOAD_CASES.items() for d in case.dimensions
-]
+LOADS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for kind, c in LOAD_CASES.items() for d in c.dimensions]
 DAMPING = ["viscosity", "none", "damping_ratio", "numerical_damping"]
 
 

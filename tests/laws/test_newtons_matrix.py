@@ -10,13 +10,7 @@ import pytest
 
 import phlexible as ph
 from fuzz.additions import touch_a_piece
-from laws.cases import (
-    BEAM_KINDS,
-    BODY_CASES,
-    LAW_CASES,
-    LOAD_CASES,
-    joint_types,
-)
+from laws.cases import BEAM_KINDS, BODY_CASES, LAW_CASES, LOAD_CASES, joint_types
 from laws.elements import ELEMENT_CASES, Adding, with_elements, with_relation
 from laws.examples import EVERY_BODY
 from laws.models import Wishes, random_mechanism

@@ -17,9 +17,7 @@ pytest.importorskip("matplotlib")
 STEPS = 24
 SMALLEST = 0.2  # of the figure, in each direction, the panels that show something
 LOOSE = 2.0  # [pixels]
-OF_A_KIND = {
-    *("dropped-bracket", "roll-up", "tippe-top", "cable-robot", "soft-gripper", "spatial-beam", "wind-turbine")
-}
+OF_A_KIND = set("dropped-bracket roll-up tippe-top cable-robot soft-gripper spatial-beam wind-turbine".split())
 """Models whose panels, legends and colours those of all others are like."""
 
 

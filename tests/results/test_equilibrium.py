@@ -290,9 +290,7 @@ def test_round_off_neither_spins_nor_topples_a_rod(unit, mass):
     start, end, turned = unit * np.array([1.0, 0, 0]), unit * np.array([1.8, 0.6, 0]), np.arctan2(0.6, 0.8)
     model = ph.Model(gravity=-9.81 * unit * np.array([0.8, 0.6, 0]), dimension=2)
     rod = model.add(ph.Rod(unit, section, steel, elements=4), position=start, rotation=turned)
-    bob = model.add(
-        ph.RigidBody(0.5 * mass, 0.01 * mass * unit**2, (0.2 * unit, 0, 0)), position=end, rotation=turned
-    )
+    bob = model.add(ph.RigidBody(0.5 * mass, mass * unit**2 / 100, (unit / 5, 0, 0)), position=end, rotation=turned)
     model.connect(ph.Fixed(model.ground.at(start), rod.start))
     model.connect(ph.Spherical(model.ground.at(end), rod.end))
     model.connect(ph.Revolute(rod.end, bob.origin))

@@ -120,9 +120,7 @@ def test_every_number_of_beams_strings_elements_and_drives_has_a_name():
 
 
 def test_a_name_in_a_file_means_one_class():
-    kinds = {
-        kind for family in FAMILIES for kind in _descendants(family) if kind.__module__.startswith("phlexible.")
-    }
+    kinds = {kind for f in FAMILIES for kind in _descendants(f) if kind.__module__.startswith("phlexible.")}
     kinds |= set(VALUES.values())
     names = [kind.__name__ for kind in kinds if is_dataclass(kind) or kind.__name__ in VALUES]
     assert sorted(names) == sorted(set(names))

@@ -163,7 +163,5 @@ def test_a_changed_bit_is_found_or_changes_nothing(tmp_path):
             refused += 1
             continue
         assert found.is_complete and describe_mechanism(found.mechanism) == describe_mechanism(whole.mechanism)
-        assert all(
-            np.array_equal(getattr(found.recording, name), getattr(whole.recording, name)) for name in ARRAYS
-        )
+        assert all(np.array_equal(getattr(found.recording, k), getattr(whole.recording, k)) for k in ARRAYS)
     assert refused > 20

@@ -168,9 +168,7 @@ def test_one_list_of_warnings_is_given_once_by_runs_of_each_kind(run):
     with pytest.warns() as given:
         motion = run()
     categories = [each.category for each in given]
-    assert categories == [ph.UnusedPartWarning, ph.RedundancyWarning] and {each.filename for each in given} == {
-        __file__
-    }
+    assert categories == [ph.UnusedPartWarning, ph.RedundancyWarning] and {w.filename for w in given} == {__file__}
     if motion is not None:
         texts = tuple(str(each.message) for each in given)
         assert motion.check().findings == pickle.loads(pickle.dumps(motion)).check().findings == texts

@@ -147,11 +147,7 @@ def test_velocities_that_are_left_out_follow_the_joints():
     ("change", "kind", "words"),
     [
         (lambda m, s: m.connect(ph.Fixed(m.ground.at((0, 0, 0)), s.start)), ph.ModelError, "no orientation"),
-        (
-            lambda m, s: m.apply(ph.Torque(s.end, (0, 0, 1))),
-            ph.ModelError,
-            "end has no orientation",
-        ),
+        (lambda m, s: m.apply(ph.Torque(s.end, (0, 0, 1))), ph.ModelError, "end has no orientation"),
         (lambda m, s: m.apply(ph.Force(s.end, (1, 0, 0), axes="body")), ph.ModelError, "no orientation"),
         (
             lambda m, s: m.connect(ph.Spherical(m.ground.at((0.3, 0, 0)), s.at(0.3))),

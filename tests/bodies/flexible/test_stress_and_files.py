@@ -36,9 +36,7 @@ def test_a_pulled_bar_has_the_stress_of_force_over_area(kind):
 def test_a_bent_bar_has_the_stress_of_moment_over_section_modulus():
     body = bar((8, 2, 2), frame="start", strain="linear")
     eta = under(body, (0, 0, 0), (0, 0, 10.0))
-    top = [
-        k for k, x in enumerate(body.points.nodes) if abs(x[0] - LENGTH / 2) < 1e-9 and abs(x[1] - HIGH / 2) < 1e-9
-    ]
+    top = [k for k, x in enumerate(body.points.nodes) if np.abs(x[:2] - (LENGTH / 2, HIGH / 2)).max() < 1e-9]
     stress = body.stress_field().components(eta[None], np.array(top))[0]
     assert stress[:, 0] == pytest.approx(-10.0 * (HIGH / 2) / (WIDE * HIGH**3 / 12), rel=0.01)
 

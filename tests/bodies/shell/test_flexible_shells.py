@@ -63,9 +63,7 @@ def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
         with pytest.raises(ph.ParameterError, match=f"{name}= is not for a surface in space"):
             ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options, **{name: value})
     halves = np.concatenate([cells[::2, [0, 1, 2]], cells[::2, [0, 2, 3]]])
-    mesh.cells = [
-        SimpleNamespace(type=name, data=data) for name, data in (("quad", cells[1::2]), ("triangle", halves))
-    ]
+    mesh.cells = [SimpleNamespace(type=k, data=data) for k, data in (("quad", cells[1::2]), ("triangle", halves))]
     mixed = ph.FlexibleBody.from_mesh(mesh, ph.Material(0.29e8, 1.0, 0.22), ends, **options)
     assert mixed.mass == pytest.approx(shell.mass, rel=2e-3)
     mesh.points = points * (1, 1, 0)

@@ -223,12 +223,3 @@ def test_a_strip_that_starts_bent_stores_what_bending_needs(as_array: bool) -> N
     bending = E * 0.05 * 2e-3**3 / 12 * length / 2 / radius**2
     chords = E * 0.05 * 2e-3 * length / 2 * ((length / count / radius) ** 2 / 24) ** 2
     assert model.simulate(1e-5, 1e-5).energy.strain[0] == pytest.approx(bending + chords, rel=5e-3)
-
-
-def test_a_quasi_static_start_says_that_a_shell_stays_as_it_is_placed() -> None:
-    model = ph.Model(gravity=(0, 0, -9.81))
-    sheet = model.add(ph.Shell.plate(1.0, 0.5, 0.01, SOFT, (2, 1), {"start": "rigid"}), "sheet")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), sheet["start"]))
-    with pytest.warns(ph.LeftOutWarning, match=r"leaves sheet as placed; take initial=model\.equilibrium"):
-        motion = model.simulate(1e-3, step=1e-3, initial="quasi_static")
-    assert motion.at(0.0).position == pytest.approx(model.start(step=1e-3).state.position, abs=1e-15)

@@ -17,9 +17,7 @@ def octahedral_sphere(radius, halvings):
     for _ in range(halvings):
         a, b, c = (triangles[:, k] for k in range(3))
         d, e, f = a + b, b + c, c + a
-        triangles = np.concatenate(
-            [np.stack(each, axis=1) for each in ((a, d, f), (d, b, e), (f, e, c), (d, e, f))]
-        )
+        triangles = np.concatenate([np.stack(t, axis=1) for t in ((a, d, f), (d, b, e), (f, e, c), (d, e, f))])
         triangles /= np.linalg.norm(triangles, axis=2, keepdims=True)
     places, numbers = np.unique(triangles.reshape(-1, 3).round(12), axis=0, return_inverse=True)
     return radius * places, numbers.reshape(-1, 3)

@@ -199,9 +199,7 @@ def test_modes_in_the_browser(browser, tmp_path):
     opened(browser, tmp_path / "modes.html")
     run = browser.execute_script
     assert run("return document.getElementById('clip').options.length") == 5
-    run(
-        "const box = document.getElementById('clip'); box.selectedIndex = 3; box.dispatchEvent(new Event('change'))"
-    )
+    run("const b = document.getElementById('clip'); b.selectedIndex = 3; b.dispatchEvent(new Event('change'))")
     assert run("return document.getElementById('caption').textContent").startswith("mode 4")
     assert run("return report.begin") > 0
     assert complaints(browser) == []

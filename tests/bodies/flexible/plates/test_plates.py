@@ -185,41 +185,29 @@ def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
     assert work == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(expected).max())
 
 
-REFUSED = [
-    (lambda: plate(interfaces={"top": "rigid"}), "a plate has 'start', 'end'"),
-    (lambda: plate(interfaces={"start": "welded"}), "kind of interface 'start'"),
-    (lambda: plate(interfaces={"start": "hinged"}), "lies on one line and is hinged"),
-    (lambda: plate(interfaces={"start": "rigid", "left": "rigid"}), "both rigid and share"),
-    (lambda: plate(interfaces={"one": ([0], "rigid")}), "cover no side"),
-    (lambda: plate(element="hhj", theory="mindlin"), "theory must be \"kirchhoff\", got 'mindlin'"),
-    (
-        lambda: ph.FlexibleBody.from_mesh(
-            skfem.MeshQuad(), STEEL, thickness=0.1, theory="kirchhoff", element="hhj"
-        ),
-        "needs straight triangles, this mesh has quadrilaterals",
-    ),
-    (
-        lambda: ph.FlexibleBody.from_mesh(
-            skfem.MeshTri2.init_circle(1), STEEL, thickness=0.1, theory="kirchhoff", element="hhj"
-        ),
-        "this mesh has curved ones",
-    ),
-    (lambda: plate().discretize(2), "cannot move in a model in the plane"),
-    (
-        lambda: ph.FlexibleBody.from_mesh(skfem.MeshTet(), STEEL, thickness=None, theory="mindlin"),
-        "a plate is made of a plane mesh",
-    ),
-    (
-        lambda: ph.FlexibleBody.from_mesh(skfem.MeshQuad(), STEEL, thickness=0.1, theory="mindlin", order=1),
-        "order must be 2",
-    ),
-    (
-        lambda: ph.FlexibleBody.from_mesh(skfem.MeshQuad(), STEEL, {"a": ([0, 1], "hinged")}, thickness=0.1),
-        '"hinged" is for plates',
-    ),
-]
+def meshed(mesh, interfaces=None, thickness=0.1, **options):
+    return ph.FlexibleBody.from_mesh(mesh, STEEL, interfaces, thickness=thickness, **options)
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED)
+HHJ = {"theory": "kirchhoff", "element": "hhj"}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plate(interfaces={"top": "rigid"}), "a plate has 'start', 'end'"),
+        (lambda: plate(interfaces={"start": "welded"}), "kind of interface 'start'"),
+        (lambda: plate(interfaces={"start": "hinged"}), "lies on one line and is hinged"),
+        (lambda: plate(interfaces={"start": "rigid", "left": "rigid"}), "both rigid and share"),
+        (lambda: plate(interfaces={"one": ([0], "rigid")}), "cover no side"),
+        (lambda: plate(element="hhj", theory="mindlin"), "theory must be \"kirchhoff\", got 'mindlin'"),
+        (lambda: meshed(skfem.MeshQuad(), **HHJ), "needs straight triangles, this mesh has quadrilaterals"),
+        (lambda: meshed(skfem.MeshTri2.init_circle(1), **HHJ), "this mesh has curved ones"),
+        (lambda: plate().discretize(2), "cannot move in a model in the plane"),
+        (lambda: meshed(skfem.MeshTet(), thickness=None, theory="mindlin"), "a plate is made of a plane mesh"),
+        (lambda: meshed(skfem.MeshQuad(), theory="mindlin", order=1), "order must be 2"),
+        (lambda: meshed(skfem.MeshQuad(), {"a": ([0, 1], "hinged")}), '"hinged" is for plates'),
+    ],
+)
 def test_what_is_no_plate_is_refused(call, message):
     refused(ph.ParameterError, message, call)
