@@ -1,4 +1,4 @@
-"""Derivatives of user functions by differences, and checks of derivatives that users supply."""
+"""Derivatives of functions by differences or complex numbers, and checks of derivatives that users supply."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -480,3 +480,18 @@ def mean_value(function: Function, begin: float, end: float) -> float:
     with 8 points."""
     arguments = (begin + end) / 2 + (end - begin) / 2 * POINTS
     return float(sum(w * float(function(float(x))) for w, x in zip(WEIGHTS, arguments, strict=True))) / 2
+
+
+# Derivatives of functions of this package, which are analytic and may be evaluated with complex numbers.
+
+TINY = 1e-30
+
+
+def exact_slope(function: Callable[[Array], Array], x: Array, direction: Array) -> Array:
+    """Return the derivative of a function of real numbers ``x`` along a ``direction`` of the same shape. It is the
+    imaginary part of the value at a complex argument near ``x``, without round-off of differences. The function
+    must be analytic in pieces, of which comparisons of real parts choose one.
+
+    After Squire and Trapp, *Using complex variables to estimate derivatives of real functions* (1998).
+    """
+    return np.asarray(np.asarray(function(x + 1j * TINY * direction)).imag / TINY)

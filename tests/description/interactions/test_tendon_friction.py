@@ -101,6 +101,22 @@ def test_newtons_matrix_is_the_derivative_of_the_step(friction, damping):
         assert (newton.memory["piece_state"] != 0).any() == (friction < 0.1)
 
 
+@pytest.mark.parametrize("friction", [0.0, MU])
+@pytest.mark.parametrize("rest_length", [2.4, lambda t: 2.4 - t, 9.0])
+def test_curvatures_are_derivatives_of_slopes_also_by_the_winch(rest_length, friction):
+    """Second derivatives of the stretch of a tendon with respect to all of its functions, one of which is the rest
+    length; zero where a tendon that rubs is slack.
+    """
+    _, rope = free_bodies(rest_length, friction)
+    (force,) = rope.forces(3)
+    y, step = np.array([each.initial_value() for each in force.coordinate.functions()]), 1e-5
+    y[-1] = -2.4 if callable(rest_length) else y[-1]
+    curves = [
+        force.coordinate.gradient(y + step * e) - force.coordinate.gradient(y - step * e) for e in np.eye(len(y))
+    ]
+    assert force.coordinate.hessian(y) == pytest.approx(np.array(curves).T / (2 * step), abs=1e-8)
+
+
 def test_small_motions_and_equilibrium_stick():
     """Each mass swings on its own piece, whose stiffness is EA over its length."""
     model, rope = atwood(1.5, stiffness=1e4 / 3, damping=0.0, rest_length=3.0 / (1 + 1.2 * GRAVITY / 1e4))

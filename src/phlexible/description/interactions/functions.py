@@ -12,6 +12,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.rotations import cross
+from phlexible.algebra.user_derivatives import exact_slope
 from phlexible.description.ports import Attachment, ModelPart, MovingFrame, Port
 from phlexible.description.time_functions import Timed, TimeFactor, TimePath
 from phlexible.errors import ModelError, ParameterError
@@ -263,10 +264,11 @@ class Coordinate(ABC):
         of the shape of ``y``. The functions are sums of dot products of vectors on bodies. Each kind of coordinate
         defines it."""
 
-    @abstractmethod
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives d2 theta/dy2 of a coordinate with respect to its functions y (sums of
-        dot products of vectors), shape (functions, functions)."""
+        """Return the second derivatives d2 theta/dy2 of a coordinate with respect to the values ``y`` of its
+        functions, shape (functions, functions). They are derivatives of ``gradient`` by complex numbers, exact to
+        round-off. The functions are sums of dot products of vectors on bodies."""
+        return np.stack([exact_slope(self.gradient, y, unit) for unit in np.eye(len(y))], axis=1)
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function that is zero where a coordinate theta equals the prescribed ``path`` at
@@ -407,6 +409,12 @@ class StrainCoordinate(LinearCoordinate):
         return self.unit_of_strain
 
 
+def _root(y: Array) -> Any:
+    """Return the square roots of squared lengths ``y``, which may be negative by round-off, or complex for
+    derivatives."""
+    return np.sqrt(y if np.iscomplexobj(y) else np.abs(y))
+
+
 @dataclass(frozen=True, eq=False)
 class DistanceCoordinate(Coordinate):
     """Distance |x_b - x_a| of two points [m]."""
@@ -424,17 +432,12 @@ class DistanceCoordinate(Coordinate):
 
     def value(self, y: Array) -> Any:
         """Return the distance sqrt(y) of two points [m] from their squared distance y, shape (1,) or (1, T)."""
-        return np.sqrt(np.abs(y[0]))
+        return _root(y[0])
 
     def gradient(self, y: Array) -> Array:
         """Return the derivative 1 / (2 sqrt(y)) of the distance of two points with respect to their squared
         distance y, of the shape of y."""
         return np.array([0.5 / self._length(y)])
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivative -1 / (4 y^(3/2)) of the distance of two points with respect to their squared
-        distance y, shape (1, 1)."""
-        return np.array([[-0.25 / self._length(y) ** 3]])
 
     def _length(self, y: Array) -> Any:
         length = self.value(y)
@@ -490,27 +493,17 @@ class LengthCoordinate(Coordinate):
         elongation (L - p(t)) sqrt(p(0) / p(t)). ``y`` are the values of its functions, shape (functions,) or
         (functions, T)."""
         if self.winch is None:
-            return self.sign * np.sqrt(np.abs(y)).sum(axis=0)
-        return (np.sqrt(np.abs(y[:-1])).sum(axis=0) + y[-1]) * self.length_derivative(y)
+            return self.sign * _root(y).sum(axis=0)
+        return (_root(y[:-1]).sum(axis=0) + y[-1]) * self.length_derivative(y)
 
     def gradient(self, y: Array) -> Array:
         """Return the gradient of a tendon's length, or of its scaled elongation, with respect to the values ``y``
         of its functions. It has the shape of ``y``, (functions,) or (functions, T)."""
-        found = self.length_derivative(y) * 0.5 / np.sqrt(np.abs(y))
+        found = self.length_derivative(y) * 0.5 / _root(y)
         if self.winch is not None:
-            length, p = np.sqrt(np.abs(y[:-1])).sum(axis=0), -y[-1]
+            length, p = _root(y[:-1]).sum(axis=0), -y[-1]
             found[-1] = self.length_derivative(y) * (length + p) / (2 * p)
         return np.asarray(found)
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of a tendon's length, or of its scaled elongation, with respect to the
-        values ``y`` of its functions, shape (functions, functions)."""
-        found = np.diag(-0.25 * self.length_derivative(y) * np.abs(y) ** -1.5)
-        if self.winch is not None:
-            length, p = np.sqrt(np.abs(y[:-1])).sum(), -y[-1]
-            found[-1, :-1] = found[:-1, -1] = 0.25 * self.length_derivative(y) / (p * np.sqrt(np.abs(y[:-1])))
-            found[-1, -1] = self.length_derivative(y) * (p + 3 * length) / (4 * p**2)
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -564,7 +557,7 @@ class PiecesCoordinate(LengthCoordinate):
         rest = np.reshape(self.pieces, (m,) + (1,) * (y.ndim - 1)) + 0.0 * y[:m]
         if self.winch is not None:
             rest[0] -= y[-1] + self.winch(0.0)
-        return np.maximum(np.sqrt(np.abs(y[:m])) - rest, 0.0), rest
+        return np.maximum(_root(y[:m]) - rest, 0.0), rest
 
     def slides(self, y: Array) -> bool:
         """Return whether a tendon with friction slides over any of its guides. It does where the ratio of the
@@ -572,7 +565,7 @@ class PiecesCoordinate(LengthCoordinate):
         coefficient mu and the wrap angle phi. ``y`` are values of its functions, shape (functions,)."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         pulls = (1 + stretch / rest) ** 2 - 1
-        lengths = np.sqrt(np.abs(y[:m]))
+        lengths = _root(y[:m])
         cosines = y[m : 2 * m - 1] / (lengths[1:] * lengths[:-1])
         grips = np.exp(self.friction * np.arccos(np.clip(cosines, -1.0, 1.0))) * (1 + SLIDING)
         return bool((np.maximum(pulls[1:] - grips * pulls[:-1], pulls[:-1] - grips * pulls[1:]) > 0).any())
@@ -583,7 +576,7 @@ class PiecesCoordinate(LengthCoordinate):
         coefficient of the whole tendon, ``y`` are values of its functions, shape (functions,)."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         found = np.zeros((m, len(y)))
-        found[:, :m] = np.diag(np.sqrt(damping * self.scale / rest * (stretch > 0)) * 0.5 / np.sqrt(np.abs(y[:m])))
+        found[:, :m] = np.diag(np.sqrt(damping * self.scale / rest * (stretch > 0)) * 0.5 / _root(y[:m]))
         return found
 
     def value(self, y: Array) -> Any:
@@ -598,20 +591,10 @@ class PiecesCoordinate(LengthCoordinate):
         functions. It has the shape of ``y`` and is 0 where all pieces are slack."""
         (stretch, rest), m, theta = self.stretches(y), len(self.pieces), self.value(y)
         own, found = self.scale * stretch / rest, np.zeros_like(y)
-        found[:m] = 0.5 * own / np.sqrt(np.abs(y[:m]))
+        found[:m] = 0.5 * own / _root(y[:m])
         if self.winch is not None:
             found[-1] = own[0] + 0.5 * own[0] * stretch[0] / rest[0]
         return np.asarray(found / np.where(theta > 0, theta, 1.0))
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the coordinate of a tendon with friction with respect to the values
-        ``y`` of its functions, shape (functions, functions). Entries for a prescribed rest length, which no body
-        changes, are incomplete. All are 0 where the tendon is slack."""
-        (stretch, rest), m, gradient = self.stretches(y), len(self.pieces), self.gradient(y)
-        square, theta = np.abs(y[:m]), self.value(y)
-        own = np.zeros(len(y))
-        own[:m] = 0.25 * self.scale / rest * ((stretch > 0) / square - stretch * square**-1.5)
-        return (np.diag(own) - np.outer(gradient, gradient)) / theta if theta > 0 else np.diag(0.0 * own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -641,11 +624,6 @@ class AngleCoordinate(Coordinate):
         """Return the gradient (-s, c) / (c^2 + s^2) of the angle atan2(s, c) with respect to y = (c, s). It has the
         shape of y."""
         return np.asarray(np.array([-y[1], y[0]]) / (y * y).sum(axis=0))
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the angle atan2(s, c) with respect to y = (c, s), shape (2, 2)."""
-        c, s = y
-        return np.array([[2 * c * s, s * s - c * c], [s * s - c * c, -2 * c * s]]) / (y @ y) ** 2
 
     def driven_constraint(self, path: TimePath) -> Bilinear:
         """Return the constraint function s cos p(t) - c sin p(t) that drives an angle with cosine c and sine s. It

@@ -81,10 +81,10 @@ class RoundedCoordinate(GapCoordinate):
         zones = np.array(self.zones)
         return np.asarray(y - np.clip(y, -zones, zones))
 
-    def value(self, y: Array) -> float:
+    def value(self, y: Array) -> Any:
         """Return the distance |q| of a point from a rounded surface's core [m], where q has the components of y
         beyond the zone -a_i ... a_i of the core (box or axis)."""
-        return float(np.linalg.norm(self._left(y)))
+        return np.sqrt((self._left(y) ** 2).sum())
 
     def gradient(self, y: Array) -> Array:
         """Return the gradient q / |q| of the distance of a point from a rounded surface's core (box or axis),
@@ -92,15 +92,6 @@ class RoundedCoordinate(GapCoordinate):
         components of ``y`` beyond the core. The gradient is zero where q is zero."""
         q, length = self._left(y), self.value(y)
         return q / length if length else np.zeros(len(y))
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives (I - n n^T) / |q| of the distance to a rounded surface's core, shape
-        (directions, directions). They are with respect to the functions' values ``y``; q are the components of
-        ``y`` beyond the core, n = q / |q|. The diagonal of I is 0 for components of q that are zero; all are 0
-        where q is zero."""
-        length, n = self.value(y), self.gradient(y)
-        beyond = np.diag((self._left(y) != 0).astype(np.float64))
-        return (beyond - np.outer(n, n)) / length if length else np.zeros((len(y), len(y)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,31 +114,20 @@ class SegmentCoordinate(GapCoordinate):
         r, s = between(self.first, self.second), between(self.first, self.end)
         return tuple(Bilinear((BilinearTerm(1.0, a, b),), 0.0, self.name) for a, b in ((r, r), (r, s), (s, s)))
 
-    def _place(self, y: Array) -> float:
-        return float(np.clip(y[1] / y[2], 0.0, 1.0))
+    def _place(self, y: Array) -> Any:
+        return np.clip(y[1] / y[2], 0.0, 1.0)
 
-    def value(self, y: Array) -> float:
+    def value(self, y: Array) -> Any:
         """Return the distance of a point from a line segment [m] from y = (r.r, r.s, s.s). It is sqrt(r.r - 2 t r.s
         + t^2 s.s) with the parameter t clipped to 0 ... 1."""
         t = self._place(y)
-        return float(np.sqrt(max(y[0] - 2 * t * y[1] + t * t * y[2], 0.0)))
+        return np.sqrt(np.maximum(y[0] - 2 * t * y[1] + t * t * y[2], 0.0))
 
     def gradient(self, y: Array) -> Array:
         """Return the gradient (1, -2 t, t^2) / (2 distance) of the distance of a point from a line segment. It is
         taken with respect to y = (r.r, r.s, s.s), shape (3,); zero at zero distance."""
         t, length = self._place(y), self.value(y)
         return np.array([1.0, -2 * t, t * t]) / (2 * length) if length else np.zeros(3)
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the distance of a point from a line segment with respect to y = (r.r,
-        r.s, s.s), shape (3, 3); zero at zero distance."""
-        t, length, g = self._place(y), self.value(y), self.gradient(y)
-        if not length:
-            return np.zeros((3, 3))
-        bend = np.zeros((3, 3))
-        if 0 < y[1] / y[2] < 1:
-            bend[1:, 1:] = np.array([[-2.0, 2 * t], [2 * t, -2 * t * t]]) / y[2]
-        return bend / (2 * length) - np.outer(g, g) / length
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,13 +244,6 @@ class RubbingCoordinate(GapCoordinate):
         """Return the gradient of the gap of a contact with friction with respect to the values ``y`` of all its
         functions, shape (functions,). Entries of functions of slip and rotation are zero."""
         return np.concatenate([self.gap.gradient(y[: self.gap_count]), np.zeros(len(y) - self.gap_count)])
-
-    def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the gap of a contact with friction with respect to the values ``y`` of
-        all its functions, shape (functions, functions). Entries of functions of slip and rotation are zero."""
-        result = np.zeros((len(y), len(y)))
-        result[: self.gap_count, : self.gap_count] = self.gap.hessian(y[: self.gap_count])
-        return result
 
 
 # Surfaces that a port carries, for contacts: planes, spheres, cylinders, boxes, capsules (docs/theory.md, 8).

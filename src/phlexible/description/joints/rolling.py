@@ -98,15 +98,7 @@ class RollingCoordinate(GapCoordinate):
         point is their dot product with the rates of the coordinate's ``functions``. They are computed from the
         values ``y`` of the functions and are not the gradient of any function."""
         up = self._up(y)
-        return np.concatenate([[1.0], -self.radius * up / np.linalg.norm(up), np.zeros(len(up))])
-
-    def hessian(self, y: Array) -> Array:
-        """Return the derivatives of ``gradient`` (the coefficients of a wheel's sliding velocity) with respect to
-        the functions y, shape (functions, functions). The matrix is not symmetric."""
-        up, k = self._up(y), len(self.spokes)
-        size, result = float(np.linalg.norm(up)), np.zeros((len(y), len(y)))
-        result[1 : 1 + k, 1 + k :] = -self.radius * (np.eye(k) / size - np.outer(up, up) / size**3)
-        return result
+        return np.concatenate([[1.0], -self.radius * up / np.sqrt(up @ up), np.zeros(len(up))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
