@@ -206,9 +206,9 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def in_smaller_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
-        """Return a copy of this body in k new coordinates, where the old elastic coordinates are eta = columns @
-        new. Mass moments, strains and damping are projected, of ``elastic_units`` the first k are retained.
-        ``points`` are the material points in the new coordinates.
+        """Return a copy of this body in k new coordinates, with old elastic coordinates eta = ``columns`` @ new,
+        ``columns`` (n, k). Mass moments, stiffness, strains and damping are projected; the first k of
+        ``elastic_units`` are retained. ``points`` are the material points in the new coordinates.
 
         Args:
             columns: shape (n, k), dense.

@@ -111,9 +111,10 @@ def label_of(location: Location) -> str:
 
 
 def user_locations(locations: Mapping[str, ArrayLike], taken: Iterable[str]) -> dict[str, Location]:
-    """Convert a user's mapping of names to positions on a body (``locations``) to location objects. A number is a
-    distance along a beam, rod or string [m], a vector (3,) a position in body coordinates [m]. Raise
-    ``ParameterError`` for names in ``taken`` and for other values.
+    """Convert a user's mapping of names to positions on a body (``locations``) to location objects, a dictionary
+    by name. A number is a distance along a beam, rod or string [m], a vector (3,) a position in body coordinates
+    [m]. Raise ``ParameterError`` for names in ``taken`` and for other values; positions are not compared with the
+    body.
 
     Raises:
         ParameterError: no mapping of names to positions, a name that is taken, or numbers of another shape.

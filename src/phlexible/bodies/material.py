@@ -85,9 +85,10 @@ ROUND_OFF = 1e-9
 
 
 def section_along(section: object, length: float, elements: int) -> AnySection:
-    """Return the cross-section of a beam or rod from a user's argument ``section``, uniform or varying. A function
-    of the position is sampled in each of the ``elements`` over the ``length`` [m]. Raise ``ParameterError`` for
-    other types and tables that do not cover the length.
+    """Return the cross-section of a beam or rod from a user's argument ``section``. A uniform or varying section
+    is returned unchanged. A function of the position along the ``length`` [m] is sampled in each of the
+    ``elements`` and becomes a varying section. Raise ``ParameterError`` for other types, and for varying sections
+    that do not cover the length.
 
     Raises:
         ParameterError: no section, or one that is not defined everywhere.

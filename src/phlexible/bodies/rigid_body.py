@@ -45,9 +45,10 @@ gear."""
 
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
-    """Return what pictures draw for a rigid body whose shape is unknown: a homogeneous box with its ``mass`` and
-    ``inertia``, or a ball at ``center`` with rods to the joints. The box is drawn without joints, or if all
-    joints, at ``ports`` (k, 3) [m], are about as far from the centre of mass as the box reaches.
+    """Return what pictures draw for a rigid body whose shape is unknown: the homogeneous box with its ``mass`` and
+    ``inertia``, or a ball at ``center`` with rods to the ``ports`` (k, 3) [m] of joints. The box is drawn without
+    ports. With ports, the body must be compact: all at similar distances from ``center``, the box not much larger,
+    the inertia large enough.
 
     Args:
         mass: [kg].
@@ -78,8 +79,8 @@ def _largest_moment(inertia: Array) -> float:
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given
-    ``mass`` and ``inertia`` tensor. Edges are at least a twentieth of the longest. From I_zz alone, return a square
-    plate with the edges (a, a, a / 4)."""
+    ``mass`` and ``inertia`` matrix. Axes are principal axes; edges shorter than a twentieth of the longest are set
+    to it. If ``inertia`` is only I_zz, the box has the edges (a, a, a / 4)."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -270,8 +271,8 @@ class RigidBody(Body):
 
     def discretize(self, dimension: int) -> FloatingBody:
         """Return this rigid body as a ``FloatingBody``: mass and its first and second moments about the origin of
-        the body frame. ``dimension`` is 2 (plane) or 3. Raise ``ParameterError`` if only I_zz is known in space, or
-        the centre of mass is out of the plane.
+        the body frame. In the plane (``dimension`` 2) only I_zz counts. Raise ``ParameterError`` if only I_zz is
+        known in space, the centre of mass is out of the plane, or ``dimension`` is neither 2 nor 3.
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
 

@@ -142,9 +142,10 @@ class RodPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this rigid part of a rod at a ``location``: its start or end, a distance
-        from its start, its origin, or body coordinates. Positions outside of the part are accepted. Raise
-        ``AttachmentError`` for z other than 0 in the plane."""
+        """Return the material point of this rigid part of a rod at a ``location``: its node (origin), start, end,
+        a distance from its start, or coordinates from the node. Start and end are half an element away from the
+        node, or at it. Positions outside of the part are accepted. Raise ``AttachmentError`` for z other than 0 in
+        the plane."""
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -361,9 +362,9 @@ class Rod:
 
     @property
     def _node_weights(self) -> Array:
-        """Length of this rod whose mass each node represents, shape (N,) [m]: weights of a quadrature rule along
-        the rod, with the sum of its length. Simpson's rule for order 2, else the trapezoidal rule with end
-        corrections.
+        """Length of this rod whose mass each node represents, shape (N,) [m], with the sum of its length. Weights
+        are those of Simpson's rule for order 2 (two nodes for each element). For order 1 they are those of the
+        trapezoidal rule, with end corrections if there are several elements.
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -421,9 +422,9 @@ class RodPose:
 
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
     """Return the world positions (N, 3) and rotation matrices (N, 3, 3) of the N cross-sections of a rod along a
-    user's curve (``shape``; None: along x). Local x axes are tangents of the curve, y and z rotate as little as
-    possible. All are moved by ``position`` and ``rotation``. Raise ``ParameterError`` for a wrong length or too
-    much bending between nodes.
+    user's curve ``shape`` (None: along x). Local x axes are tangents of the curve; from node to node, y and z
+    rotate as little as possible. All are then rotated by ``rotation`` and moved by ``position``. Raise
+    ``ParameterError`` for a wrong length, zero tangents or too much bending between nodes.
 
     Args:
         rod: the description.

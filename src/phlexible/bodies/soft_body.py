@@ -145,9 +145,10 @@ class MeshedNodalBody(NodalBody):
     def _form(
         self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``. ``options``
-        are its surfaces with tractions, and whether stresses or which strains are states. ParameterError is raised
-        if ``gravity`` points out of the plane of a planar model."""
+        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``, with initial
+        positions and velocities from ``shape`` and ``velocity``. ``options`` are passed on: surfaces with
+        tractions, and whether stresses or which strains are states. Raise ``ParameterError`` if ``gravity`` points
+        out of the plane of a planar model."""
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")

@@ -65,9 +65,9 @@ class SoftMesh:
 
     @classmethod
     def from_user_mesh(cls, source: UserMesh, order: int) -> Self:
-        """Return the mesh of a soft body from a user's mesh (``source``). For quadratic elements (``order`` 2) on
-        straight cells, nodes in the middle of edges, faces and cells are added. Raise ``ParameterError`` for order
-        1 on curved cells.
+        """Return the mesh of a soft body from a user's mesh (``source``). If ``order`` is that of the cells,
+        points and cells are unchanged. For ``order`` 2 on straight cells, nodes in the middle of edges, faces and
+        cells are added at the end, shared by neighbours. Raise ``ParameterError`` for order 1 on quadratic cells.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -469,9 +469,9 @@ class SoftSurface:
 
 
 def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
-    """Return the faces of a soft body on which a pressure may act: elements of a sheet or boundary faces of a
-    solid, oriented inwards. Only faces all of whose vertices are in ``points`` count (None: all). None if there are
-    no such faces.
+    """Return the faces of a soft body on which a pressure may act: elements of a sheet as they are, or boundary
+    faces of a solid, oriented inwards. Only faces all of whose vertices are in ``points`` count (None: all). The
+    result has the nodes used, faces by index of them, and quadrature; None if there are no faces.
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """

@@ -139,8 +139,8 @@ class StringPoints(MaterialPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this string at a ``location``: its start, its end or an undeformed arc
-        length. It is a node if one is closer than 1e-9 of the length. Raise ``AttachmentError`` outside of the
-        string and for other locations.
+        length s [m]. It counts as a node if one is closer than 1e-9 of the length. Raise ``AttachmentError``
+        outside of the string and for other kinds of locations.
 
         Raises:
             AttachmentError: outside the string, or a location that strings do not have.
@@ -198,9 +198,10 @@ LEAST_WIDTH = 1e-3  # horizontal part of the first guess, of the length
 
 
 def hanging_nodes(body: AbsoluteBody, mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
-    """Return the node positions of an elastic string that hangs at rest under gravity between two fixed ends,
-    ``start`` and ``end``, shape (N, 3) [m]. Newton's method with a regularization starts from a catenary. Raise
-    ``EquilibriumError`` if it fails, or if the ends coincide without gravity.
+    """Return the node positions (N, 3) [m] of an elastic string at rest under ``gravity`` [m/s^2] between two
+    fixed ends, ``start`` and ``end``. From a catenary, Newton's method reduces the potential energy; a multiple of
+    the mass matrix is added to the tangent until the energy falls. The iterate of least residual is returned.
+    Raise ``EquilibriumError`` if it is too large, or if the ends coincide without gravity.
 
     Args:
         body: of the string in dimension 3.
@@ -268,8 +269,9 @@ def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     """Return the node positions of an inextensible string that hangs as a catenary between ``start`` and ``end``,
-    shape (N, 3) [m]. They are on a straight line if the string is hardly longer than the distance, or without
-    gravity. ``gravity`` is the acceleration [m/s^2]."""
+    shape (N, 3) [m]. Without gravity, or if the distance is at least 0.999 of the length, they are equally spaced
+    on a straight line. ``gravity`` is the acceleration [m/s^2]; a scalar root search finds the catenary's
+    parameter."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))
@@ -460,8 +462,8 @@ class String(NodalBody):
 
     def _arrays(self, dimension: int) -> AbsoluteBody:
         """Return this string as an ``AbsoluteBody`` (nodal masses, strains, material points) for a model of the
-        given dimension, 1 to 3, which is not checked. A string with ``tension_only`` gets a law without
-        compression."""
+        given dimension, 1 to 3, which is not checked. With ``tension_only``, the elastic law is replaced by one
+        without stress in compression."""
         mesh, law = self.mesh, TensionOnly(self.law) if self.tension_only else self.law
         return AbsoluteBody(
             dimension=dimension,

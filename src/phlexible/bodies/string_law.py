@@ -296,9 +296,10 @@ class Law(Portable, StringLaw):
         return np.array(values).reshape(pairs.shape)
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
-        """Return the difference quotient of a user's stored energy W between two numbers C0 and C1 [N]. It is dW/dC
-        for equal numbers. If they differ by less than a tenth, it is the mean of dW/dC between them, unless that
-        differs from the quotient by more than round-off."""
+        """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of a user's stored energy W [N] between
+        squared stretches C0 and C1. It is dW/dC if both are equal. If they differ by less than a tenth of C0, the
+        mean of dW/dC between them is preferred. The quotient is returned if that mean differs by more than
+        round-off."""
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))

@@ -93,9 +93,10 @@ def retained_shapes(
     second_order_loads: Array | None = None,
 ) -> RetainedShapes:
     """Return the displacement shapes to which a finite element structure (``framed``) is reduced, orthogonal in
-    mass and stiffness. They span static responses to ``loads``, to ``inertial_loads`` (those slower than
-    ``fastest`` [rad/s]) and to ``second_order_loads`` (modal derivatives), and the lowest vibration ``modes``.
-    Dependent shapes are left out; raise ``ParameterError`` if none remains.
+    mass and stiffness, with unit mass. They span static responses to ``loads``, to ``inertial_loads`` (only those
+    slower than ``fastest`` [rad/s]), to ``second_order_loads``, and the lowest vibration ``modes``. Dependent
+    shapes are left out. Frequencies and the counts of the four kinds are returned too. Raise ``ParameterError`` if
+    no shape remains.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -148,9 +149,10 @@ class _Span:
         self.forces: list[Array] = []
 
     def extend(self, group: Array, fastest: float = np.inf) -> int:
-        """Add those columns of ``group`` (N, k) to this set of displacement shapes that are independent of it and
-        have frequencies below ``fastest`` [rad/s]. They are orthogonalized in the stiffness and scaled to unit
-        energy norm. Return how many were added."""
+        """Append those columns of ``group`` (N, k) to this set of displacement shapes that are independent of it,
+        and return how many. Each column is scaled to unit strain energy and made orthogonal, in the stiffness, to
+        all shapes before. It is dropped if less than 1e-9 of its energy remains, or if its Rayleigh quotient
+        reaches ``fastest`` squared [rad2/s2]."""
         stiffness, before = self._structure.stiffness, len(self.shapes)
         for shape in group.T:
             energy = float(shape @ (stiffness @ shape))
@@ -170,9 +172,9 @@ class _Span:
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
     """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the columns of
-    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending; shapes without mass get a
-    very large frequency. ``forces`` is the stiffness times ``span``. Raise ``ParameterError`` if a shape has no
-    stiffness."""
+    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending, from a generalized
+    eigenproblem. Shapes without mass get a very high frequency. ``forces`` is the stiffness times ``span``. Raise
+    ``ParameterError`` for a shape without stiffness, or with neither mass nor stiffness."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -266,8 +268,9 @@ DEPENDENT_COLUMN = 1e-12
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
     """Return the arrays of a flexible body in k coordinates that span the columns of ``basis`` (n, k), and their
-    frequencies (k,) [rad/s]. The new coordinates diagonalize mass (to 1) and stiffness. ``data`` are its arrays in
-    n coordinates with ``frequencies``. Raise ``ParameterError`` for another length or dependent columns.
+    frequencies (k,) [rad/s]. ``data`` are its arrays in n coordinates of unit mass with ``frequencies``. The
+    eigenproblem of the projected matrices gives the new coordinates, again with unit mass and diagonal stiffness.
+    Raise ``ParameterError`` for other shapes, infinite values or dependent columns.
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -455,9 +458,10 @@ def condense(
     second_order: SecondOrder | None = None,
 ) -> Condensed:
     """Reduce a finite element model with ``mass`` and ``stiffness`` matrix to a few displacement shapes: static
-    responses to interface and inertial loads, and lowest modes. The options ``choice`` select them.
-    ``second_order``, called with structure and first shapes, returns loads whose responses are modal derivatives.
-    ``unknowns`` has node, component and position of each unknown.
+    responses to interface and inertial loads, and lowest modes. ``choice`` has the user's options; without a
+    number of modes, all elastic shapes are retained. ``second_order`` returns loads whose responses are modal
+    derivatives, if chosen. The result also has motions of the ``interfaces``, effective masses, and second-order
+    work at interfaces.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit

@@ -15,9 +15,10 @@ VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
-    """Return the linear stress at k ``nodes`` of a mesh per unit of each of n displacement ``shapes`` (N, d, n);
-    shape (k, 6, n) [Pa]. Components are xx, yy, zz, yz, xz, xy. It is averaged over the elements at a node.
-    ``materials`` has the elastic constants.
+    """Return the linear stress (k, 6, n) [Pa] at k ``nodes`` of a mesh per unit of each of n displacement
+    ``shapes`` (N, d, n). Components are xx, yy, zz, yz, xz, xy; zz of plane strain is included. Stress is
+    evaluated at the nodes of each element and averaged over the elements at a node. ``materials`` has the elastic
+    constants.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -122,7 +123,7 @@ def plane_triangles(mesh: ElementMesh) -> IntArray:
 
 def _surface_triangles(mesh: ElementMesh) -> IntArray:
     """Return the boundary of a solid mesh as triangles of vertex indices, counter-clockwise seen from outside,
-    shape (t, 3)."""
+    shape (t, 3). Quadrilateral facets are cut along a diagonal. Outside is away from the middle of the element."""
     source = mesh.mesh
     facets = source.boundary_facets()
     vertices = np.asarray(source.facets.T[facets], dtype=np.int64)

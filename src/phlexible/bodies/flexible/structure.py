@@ -239,8 +239,9 @@ class FramedStructure:
 
     def modes(self, count: int) -> Array:
         """Return the ``count`` lowest vibration modes of this elastic structure under its frame conditions, shape
-        (N, count), in ascending order of frequency. They are computed by shift-invert Lanczos iteration. Raise
-        ``ParameterError`` for more modes than unknowns allow.
+        (N, count), in ascending order of frequency. They are computed by shift-invert Lanczos iteration from a
+        fixed random start; their scale is that of ``eigsh``. Raise ``ParameterError`` for more than N - r - 2
+        modes, with r rigid motions.
 
         Raises:
             ParameterError: more modes than the body has.

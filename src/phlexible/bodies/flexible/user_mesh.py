@@ -90,9 +90,10 @@ class UserMesh:
 def user_mesh(
     mesh: Any, is_flat: bool | None = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
 ) -> UserMesh:
-    """Convert a mesh passed by the user to a ``UserMesh``: an object of scikit-fem or meshio, the path of a mesh
-    file, or (only if ``is_flat`` is False) a pair of points and cells. Plane meshes must lie in z = 0 if
-    ``is_flat``. Points are multiplied by ``scale`` [m]. Raise ``ParameterError`` for other values.
+    """Convert a user's mesh to a ``UserMesh`` with points times ``scale`` [m]. It is an object of scikit-fem or
+    meshio, the path of a mesh file, or, if ``is_flat`` is False, a tuple (points, cells). If ``is_flat`` is true,
+    plane cells must lie in z = 0. ``of_four`` is the kind of cells with four points in a tuple. Raise
+    ``ParameterError`` for other values.
 
     Args:
         mesh: also points and cells of triangles, or of the kind ``of_four``.
@@ -125,8 +126,8 @@ def user_mesh(
 
 def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
     """Return the finite element mesh of a user's mesh, with displacement elements of ``order`` 1 or 2. Points that
-    belong to no element are dropped. Raise ``ParameterError`` for elements of order 1 on curved cells, which could
-    not move rigidly.
+    belong to no element are dropped, and the vertices are numbered anew, ascending. Raise ``ParameterError`` for
+    order 1 on quadratic cells, whose elements would strain when they rotate.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
@@ -243,9 +244,9 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
 
 def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
     """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its cells
-    of highest dimension become elements. They have to be of one known kind; triangles and quadrilaterals may be
-    mixed on curved surfaces if ``of_four`` says quadrilaterals. Plane cells have to lie in z = 0 if ``is_flat``.
-    Else raise ``ParameterError``."""
+    of highest dimension become elements, quadratic ones with all nodes. Raise ``ParameterError`` unless they are
+    of one known kind. Triangles and quadrilaterals may be mixed on a curved surface, if ``of_four`` is
+    quadrilateral. ``is_flat``: plane cells must lie in z = 0."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -344,10 +345,10 @@ def hexahedron_order() -> IntArray:
 def _collect_groups(
     mesh: Any, blocks: list[int], dimension: int
 ) -> tuple[dict[str, IntArray], dict[str, IntArray], dict[str, IntArray]]:
-    """Return the named groups of a meshio mesh as three dictionaries: indices of elements, vertices of facets (one
-    row each), and indices of nodes. The dimension of its cells decides to which of them a group belongs.
-    ``blocks`` are the indices of the cell blocks with the elements, ``dimension`` is the dimension of the
-    elements."""
+    """Return the named groups of a meshio mesh as three dictionaries by name: indices of elements, vertices of
+    facets (one row each), and indices of nodes. Cell sets of the ``blocks`` with elements become element groups.
+    Sets of cells with one ``dimension`` less become facet groups; point sets and vertex cells become node groups.
+    Other cells are ignored."""
     starts = dict(zip(blocks, np.cumsum([0, *(len(mesh.cells[n].data) for n in blocks)])[:-1], strict=True))
     elements: dict[str, list[IntArray]] = {}
     facets: dict[str, list[IntArray]] = {}
@@ -443,8 +444,9 @@ def check_mesh(mesh: UserMesh) -> None:
 
 def check_elements(mesh: ElementMesh) -> None:
     """Raise ``ParameterError`` if elements of a mesh are flat, folded, inverted, overlap neighbours, or touch the
-    others only in nodes or edges (a hinge). The message lists them. Volumes are tested by Jacobian determinants at
-    quadrature points and nodes.
+    others only in nodes or edges (a hinge). The message lists them. Volumes are Jacobian determinants at
+    quadrature points and nodes. Overlap is tested for triangles and tetrahedra, inversion (against the majority's
+    sign) for others.
 
     Raises:
         ParameterError: there are some; the message lists them.

@@ -68,8 +68,9 @@ def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Ar
 
 
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,). It is symmetric and
-    sparse, shape (d N, d N) [N/m]. Stresses of scalar strains that are only round-off are left out."""
+    """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,), sparse, shape (d
+    N, d N) [N/m]. It is symmetric, the sum of curvature of the elastic law times strain gradients, and stress
+    times second derivatives of strains. Stresses of scalar strains below round-off are set to zero."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)

@@ -25,8 +25,9 @@ IDENTITY = np.eye(3)
 
 
 def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the mass matrix M(eta) of a floating body for its N velocities nu (linear, angular, elastic rates),
-    shape (..., N, N). It depends on the elastic coordinates eta (..., n). The kinetic energy is nu.M.nu / 2.
+    """Return the mass matrix M(eta) of a floating body for its N velocities nu, shape (..., N, N), at elastic
+    coordinates eta (..., n). nu are linear and angular velocity in body axes and elastic rates; the kinetic energy
+    is nu.M.nu / 2. The matrix is sparse for a body with sparse mass integrals at one eta.
 
     nu = (v_x, v_y, v_z, w_x, w_y, w_z, deta/dt) without the components that the body does not have: v_z in the
     plane, all w but ``body.rotation_axes``. v is the velocity of the origin in body axes; of a body about its
@@ -56,9 +57,9 @@ def undeformed_mass(body: FloatingBody) -> Matrix:
 
 
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
-    """Return the six rows of a floating body's mass matrix that give its linear and angular momentum, shape (...,
-    6, 6 + n). Columns belong to linear and angular velocity and elastic rates deta/dt; eta (..., n) are the elastic
-    coordinates."""
+    """Return the six rows of a floating body's mass matrix that give linear and angular momentum, shape (..., 6, 6
+    + n). Both are in body axes, about the body's origin. Columns belong to linear velocity, angular velocity and
+    elastic rates deta/dt. The rows depend on the elastic coordinates eta (..., n)."""
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
@@ -108,9 +109,10 @@ def mass_diagonal(body: FloatingBody) -> Array:
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
-    """Solve M(eta) x = right for the mass matrix M of a floating body at T instants, and return x, shape (T,
-    velocity_count, k). ``body`` is given about its centre of mass, so that translation is decoupled. The constant
-    elastic block is factored once (Cholesky).
+    """Solve M(eta) x = right for the mass matrix M of a floating body at T instants. The shapes are (T, n) for
+    eta, (T, N, k) for ``right`` and the returned x. The constant elastic block is factored once (Cholesky) and
+    eliminated; a small rotational system remains. ``body`` must be given about its centre of mass, so that
+    translation is decoupled; this is not checked.
 
     Args:
         body: about its centre of mass.
@@ -313,9 +315,10 @@ def _centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
 
 @cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
-    """Return the floating body with zeros in place of those entries of its dense matrices that are only round-off.
-    Similar bodies then have equal sparsity patterns. Long bodies with sparse matrices, and matrices with entries of
-    all sizes, are not changed.
+    """Return the floating body with zeros in place of round-off entries of its second mass moments, damping,
+    stiffness and slopes. An entry is round-off if it is small against the geometric mean of its diagonal entries.
+    Bodies that differ only by rounding then have equal sparsity. Bodies with sparse matrices are returned
+    unchanged; the result is cached.
 
     Beams that differ in numbers alone, such as a width, then have the same sparsity pattern, which lanes and
     libraries with parameters need. Bodies from meshes, whose entries are of all sizes, are not changed.
@@ -359,9 +362,9 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
-    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (...,
-    velocity_count) [N, N m, ...]. They stand in M dnu/dt = h + other forces. Elastic coordinates eta (..., n) may
-    be those of many instants, but there is one vector of velocities nu.
+    """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (..., N) [N, N
+    m, ...]. They stand on the right: M dnu/dt = h + other forces. nu (N,) are linear and angular velocity in body
+    axes and elastic rates. Elastic coordinates eta (..., n) may be those of many instants, but nu is one vector.
 
     Each row is the right-hand side above at zero forces minus (dM/dt) nu.
     """

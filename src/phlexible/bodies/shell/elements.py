@@ -155,9 +155,10 @@ class ShellElements:
         return rows
 
     def _assumed_membrane(self, at: Array) -> Array:
-        """Return the coefficients of the membrane strains of MITC4+ in reference axes at q points ``at`` (q, 2),
-        shape (e, q, 3, 6). Their bilinear part, from warping, is replaced by strains at the middles of sides and
-        element. The columns are the six dot products of node differences."""
+        """Return assumed membrane strains (11, 22, 2 12; element MITC4+) per unit of dot products of node
+        differences, at q reference points ``at`` (q, 2), shape (e, q, 3, 6). In warped elements, the strain that
+        is quadratic in the reference coordinates is replaced: it follows from strains at the middles of sides and
+        of the element. This avoids membrane locking."""
         twist = CORNERS.prod(axis=1) / 4
         (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
@@ -196,9 +197,10 @@ class ShellElements:
         return np.asarray(np.einsum("eq,eqki,kl,eqlj->eij", weights, rows, section.shear, rows, optimize=True))
 
     def stress_shapes(self, at: Array) -> tuple[Array, Array]:
-        """Return the assumed stress resultants at q points ``at`` (q, 2) of each element per unit of their
-        parameters. They are membrane forces and moments together, shape (e, q, 6, 10), and shear forces, shape (e,
-        q, 2, 4). Both have constant terms and terms linear in the reference coordinates."""
+        """Return the assumed stress resultants of each element at q reference points ``at`` (q, 2) per unit of
+        their parameters. The first array (e, q, 6, 10) has membrane forces and moments (11, 22, 12 each), the
+        second (e, q, 2, 4) shear forces. Each has constant terms and terms linear in the distance from the
+        element's centroid."""
         J = self.jacobians(MIDDLE)[:, 0]
         means = np.einsum("eq,qi->ei", self.areas, GAUSS) / self.areas.sum(axis=1)[:, None]
         away = at - means[:, None]
@@ -219,9 +221,10 @@ class ShellElements:
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
 
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
-        """Return the constant stiffness matrix H of each element as diagonal blocks: their sizes, and their entries
-        row by row, shape (e, sum of size^2). Membrane and bending are two blocks, one if the ``section`` couples
-        them. Four blocks of size 1 follow, the stiffnesses across the thickness at the nodes."""
+        """Return the constant stiffness matrix H of each of e elements as diagonal blocks: their sizes, and their
+        entries row by row, shape (e, sum of size^2). Membrane and bending are two blocks, or one if the
+        ``section`` couples them; shear is added to them. Four blocks of size 1 follow, the stiffness against
+        stretch of the director at each node."""
         H, shear = (np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
         H = H + np.where(self.is_triangle[:, None, None], self._triangle_shear(section), shear)
         H = (H + H.swapaxes(1, 2)) / 2

@@ -26,9 +26,10 @@ def body_of_shell(
     data: AbsoluteBody, mesh: ShellMesh, groups: tuple[ShellInterface, ...], choice: ShapeOptions, viscosity: float
 ) -> tuple[FloatingBody, Condensed]:
     """Return the floating body of a shell with small displacements in its frame, and the reduced model with its
-    displacement shapes. Director unknowns are replaced by points near the nodes; then ``condense`` reduces the
-    model. ``data`` has masses and elements, ``groups`` the interfaces, ``choice`` the user's options, ``viscosity``
-    the material's time [s].
+    displacement shapes. Directors are replaced by points near the nodes; then ``condense`` reduces the linear
+    matrices of the undeformed shell. ``data`` has masses and elements, ``groups`` the interfaces, ``choice`` the
+    user's options, ``viscosity`` the material's time [s]. Unless strain is linear, geometric stiffness is
+    included.
 
     Raises:
         ParameterError: interfaces without orientation, or of a kind other than average and rigid.

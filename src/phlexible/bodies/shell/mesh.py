@@ -75,9 +75,9 @@ class ShellMesh(SoftMesh):
     __repr__ = short_repr
 
     def weights_at(self, u: float, v: float) -> tuple[Array, Array]:
-        """Return the weights of the unknown vectors in position and director at the parameters ``u`` and ``v`` of a
-        grid, two arrays (N + k,). They are bilinear in the grid's element there. Raise ``AttachmentError`` for a
-        mesh without grid or parameters outside of 0 to 1.
+        """Return two arrays (N + k,) for a point at the parameters ``u`` and ``v`` of a grid: weights of all
+        unknown vectors in its position, and in its director. They are bilinear in the corners of the element
+        there, zero elsewhere. Raise ``AttachmentError`` for a mesh without grid or parameters outside of 0 to 1.
 
         Raises:
             AttachmentError: a mesh that is no grid, or a parameter that is not from 0 to 1.
@@ -194,10 +194,10 @@ class ShellMesh(SoftMesh):
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
 
     def turned_directors(self, positions: Array) -> Array:
-        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3). ``positions`` (N,
-        3) are the positions of the nodes. Directors keep their angle to the normals of the elements, as means at a
-        node, and are then changed as little as possible so that no side of an element is sheared: at free edges
-        the means lean by half the angle between two elements.
+        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3); ``positions`` (N,
+        3) are those of its nodes. Each element rotates its directors with the inverse transpose of its deformation
+        gradient, and the means at nodes are normalized. A least-squares change then restores each side's product
+        with its two directors.
 
         Args:
             positions: of the N nodes, shape (N, 3) [m].
@@ -235,8 +235,8 @@ class ShellMesh(SoftMesh):
 
     def _gradients(self, positions: Array, velocities: Array | None) -> Array:
         """Return the deformation gradients of mid-surface and unit normal at the corners of each of e elements,
-        shape (e, 4, 3, 3). The nodes are at ``positions`` (N, 3). If ``velocities`` (N, 3) are given, return the
-        velocity gradients in the deformed shape instead."""
+        shape (e, 4, 3, 3). The nodes are at ``positions`` (N, 3). If ``velocities`` (N, 3) are given, return
+        instead the velocity gradients there, in which the normal stays a unit normal."""
         at = np.searchsorted(self.used, self.cells)
         now = _frames(positions[at], self.cells)
         if velocities is None:
@@ -265,10 +265,11 @@ class ShellMesh(SoftMesh):
 
 
 def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellMesh, UserMesh]:
-    """Return the mesh of a shell made from a user's ``mesh``, and the user's mesh with its groups. Elements are
-    reoriented to face the way of the user's ``directors`` (None: of the first element; directors are then mean
-    normals). ``gyration`` is the radius of gyration of the thickness [m]. Raise ``ParameterError`` for unsuitable
-    elements.
+    """Return the mesh of a shell made from a user's ``mesh``, and the user's mesh with its groups. With
+    ``directors`` (function or array), elements whose normal opposes them are reversed. Without, elements are
+    oriented as the first one, and directors are mean normals. ``gyration`` is the radius of gyration of the
+    thickness [m]. Raise ``ParameterError`` for elements other than linear triangles and quadrilaterals, or folded
+    ones.
 
     Args:
         mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and elements (e, 3) or (e, 4).
@@ -379,9 +380,9 @@ def _refuse_folded(x: Array, cells: IntArray) -> None:
 
 
 def _check_sides(points: Array, cells: IntArray) -> None:
-    """Raise ``ParameterError`` if a mesh falls into parts that share only nodes and no sides of elements. Warn
-    (``MeshWarning``) of slits, where different nodes are at the same position. ``points`` (p, 3) are positions,
-    ``cells`` (e, 4) the elements."""
+    """Raise ``ParameterError`` if a mesh falls into parts that share no sides of elements, only nodes or nothing.
+    Warn (``MeshWarning``) of slits, where different nodes are at the same position. ``points`` (p, 3) are
+    positions, ``cells`` (e, 4) the elements."""
     one, two = _side_pairs(cells)
     graph = sparse.coo_array((np.ones(len(one)), (one // 4, two // 4)), shape=(len(cells),) * 2)
     if (count := connected_components(graph.tocsr(), directed=False)[0]) > 1:
@@ -445,9 +446,10 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
-    """Return the elements (e, 4) with some node orders reversed, so that neighbours face the same way as the first
-    element of their part. Where more than two elements share a side, only those at less than 30 degrees count as
-    neighbours. ``points`` (p, 3) are positions. Raise ``ParameterError`` for a surface with one side.
+    """Return the elements (e, 4) with the node order of some reversed, so that neighbours face the same way. In
+    each connected part, this is the way of the first element. Where more than two elements share a side, only
+    those at less than 30 degrees count as neighbours. ``points`` (p, 3) are positions. Raise ``ParameterError``
+    for a surface with only one side (Moebius).
 
     Raises:
         ParameterError: a surface with one side, as of Moebius.
@@ -514,8 +516,8 @@ def _user_directors(directors: Any, points: Array) -> Array:
 
 def _check_directors(mesh: ShellMesh) -> None:
     """Raise ``ParameterError`` if the shell of this ``mesh`` has folds of more than 150 degrees. Warn
-    (``MeshWarning``) of directors more than 26 degrees off the normal of an element, and of slight folds that may
-    be coarse curves."""
+    (``MeshWarning``) of directors more than 26 degrees off an element's normal, and of folds of less than 60
+    degrees, which may be coarse curves. A fold is where a node has two directors."""
     normals = _frames(mesh.points[mesh.cells], mesh.cells)[..., 2]
     cosines = np.einsum("eki,eki->ek", normals, mesh.directors[mesh.corner_directors])
     if (worst := cosines.min()) < TILTED:

@@ -44,8 +44,9 @@ class ShellInterface(NodeGroup):
 
     def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
         """Return the weight of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,),
-        with sum 1; directors have 0. Weights follow from areas of elements inside, else from lengths of sides, else
-        they are equal. Raise ``ParameterError`` if a mean leaves out chosen nodes."""
+        with sum 1. Weights are areas of elements that lie inside, plus lengths of sides if that leaves no chosen
+        node out. Without any area or side they are equal; directors have 0. Raise ``ParameterError`` if a mean
+        leaves out chosen nodes."""
         inside, after = np.isin(mesh.cells, self.points), np.roll(mesh.cells, -1, axis=1)
         areas = np.where(inside.all(axis=1, keepdims=True), mesh.elements.node_areas, 0.0)
         lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
@@ -86,8 +87,9 @@ class ShellInterface(NodeGroup):
 
     def directions(self, mesh: ShellMesh) -> Array | None:
         """Return the weights of the unknown vectors whose sums are three directions that rotate with this edge or
-        patch, shape (3, N + k). They are fitted to positions and directors, across a straight edge also to adjacent
-        nodes. None if these do not determine three directions, as for a single node.
+        patch, shape (3, N + k). Undeformed, the directions are the axes x, y, z. The weights are least-squares
+        fits to positions and directors; across a straight edge, adjacent nodes are included. Return None if these
+        do not determine three directions, as for a single node.
 
         They are columns of the mean deformation gradient, along the principal axes of the positions and directors,
         and rotate with the shell in a rigid motion. Where these lie in a plane, as of a straight edge, the third is
@@ -147,8 +149,9 @@ class ShellPoints(SoftPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this shell at a ``location``: a node, an interface, parameters u and v, or
-        an undeformed position, where a node must be. It has weights of position and of directions in the unknown
-        vectors. Raise ``AttachmentError`` for other locations.
+        an undeformed position where a node is. It has weights of the unknown vectors for its position and for the
+        directions that rotate with it. An interface's kind adds fixed nodes or directors. Raise
+        ``AttachmentError`` for other locations.
 
         Raises:
             AttachmentError: no node there, or a location that shells do not have.

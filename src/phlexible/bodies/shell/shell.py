@@ -269,10 +269,10 @@ class Shell(MeshedNodalBody):
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
-        """Return the shell on a ``surface``, a function of two parameters u and v from 0 to 1 that returns a
-        position (3,). It is called for each point of a grid with ``elements`` along both; coinciding points are
-        merged. ``names`` of the edges u = 0, u = 1, v = 0, v = 1 are added to the ``interfaces``, but not empty
-        names and edges that coincide."""
+        """Return the shell on a ``surface``, a function of u and v (0 to 1) that returns a position (3,). It is
+        called for each point of a grid with ``elements`` along both; coinciding points are merged. ``names`` of
+        the edges u = 0, u = 1, v = 0, v = 1 become interfaces; empty names and opposite edges that coincide are
+        skipped. Raise ``ParameterError`` for fewer than 4 points."""
         columns, rows = checked_elements(elements)
         positions = [
             vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
@@ -366,9 +366,10 @@ class Shell(MeshedNodalBody):
         )
 
     def _folds(self, areas: Array) -> ProductElements:
-        """Return the folds of this shell as elements: at each, the dot product of two directors of a node is kept
-        near its initial value by a stiff energy. Its stiffness is that across the thickness times the ``areas`` (e,
-        4) of adjacent element corners."""
+        """Return the folds of this shell as elements: at each, a stiff quadratic energy keeps the dot product
+        of two directors of a node at its initial value. Its stiffness is that across the thickness, times the
+        ``areas`` (e, 4) of the element corners at both directors. It is divided by the squared sine of the
+        angle."""
         mesh, g = self.soft_mesh, self.soft_mesh.gyration
         own = np.bincount(mesh.corner_directors.ravel(), areas.ravel())
         one, two = mesh.folds.T
@@ -404,8 +405,9 @@ class Shell(MeshedNodalBody):
 
     def surface_stress(self, vectors: Array) -> Array:
         """Return the second Piola-Kirchhoff stress at the k ``surface_positions`` of this shell, shape (T, k, 6)
-        [Pa]. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body, averaged over the centres of a
-        node's elements. ``vectors`` are positions and directors at T instants, in the order of the unknowns.
+        [Pa]. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body. It is evaluated at element
+        centres, from strains linear over the thickness, and averaged over a node's elements. ``vectors`` are
+        positions and directors at T instants, in the order of the unknowns.
 
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
@@ -486,9 +488,9 @@ class Shell(MeshedNodalBody):
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
         """Return world positions and velocities of the nodes and directors of this shell at t = 0. ``shape`` and
-        ``velocity`` of the user are functions of the undeformed position, arrays (N, 3), or arrays (N + k, 3) that
-        include the k directors. Without them, directors follow the normals. The shape is rotated by ``rotation``
-        and moved by ``position``."""
+        ``velocity`` are functions of the undeformed position, arrays (N, 3), or arrays (N + k, 3) that include the
+        k directors; else directors follow the normals. The shape is rotated by ``rotation`` and moved by
+        ``position``; velocities, in world axes, are not. Raise ``ParameterError`` if an element becomes flat."""
         mesh = self.soft_mesh
         fields: tuple[Any, Any] = shape, velocity
         whole = [np.shape(np.asarray(each, dtype=object))[:1] == mesh.positions.shape[:1] for each in fields]
