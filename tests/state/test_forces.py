@@ -1,14 +1,17 @@
 """Gravity, loads and force elements: their power, their slopes, and what torques do."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import phlexible as ph
 from mechanisms import arbitrary_state, moved_along, slope, tangle, with_elements
+from phlexible.algebra.sparse import as_array
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.linear.mechanics import _body_matrices
 from phlexible.state.forces import (
     applied_forces,
     body_axes,
@@ -79,6 +82,7 @@ def test_a_torque_on_a_rigid_material_turns_it_and_nothing_else():
     assert force[3:] == pytest.approx(state.rotation[0].T @ [1, 2, 3] + [3, 2, 1], abs=1e-14)
 
 
+@pytest.mark.filterwarnings("ignore::phlexible.SlackStringWarning")
 @pytest.mark.parametrize(("together", "sizes"), [(1, [1] * 4), (200, [3, 1]), (2**18, [4])])
 def test_equal_bodies_are_evaluated_together_as_they_are_one_by_one(monkeypatch, together, sizes):
     """In lots of one, a few and all, among others of few, in any order, and with some left out."""
@@ -105,3 +109,13 @@ def test_equal_bodies_are_evaluated_together_as_they_are_one_by_one(monkeypatch,
     eta = np.array([system.elastic(state, index) for lot in lots for index in lot])
     for slopes, one in zip(stiffness_matrix(data, eta), eta, strict=True):
         assert slopes == pytest.approx(stiffness_matrix(data, one), rel=1e-13, abs=1e-13 * np.abs(slopes).max())
+    masses, still = system.body_masses(state), replace(state, velocity=0 * state.velocity)
+    small = system.evaluate_bodies(still, partial(_body_matrices, system, still))
+    for index in range(len(system.bodies)):
+        assert as_array(masses[index]) == pytest.approx(
+            as_array(system.body_mass(state, index)), rel=1e-13, abs=1e-13
+        )
+        alone = _body_matrices(system, still, [index], system.elastic(still, index))
+        for name, own in vars(small[index]).items():
+            one = as_array(getattr(alone, name))
+            assert as_array(own) == pytest.approx(one, rel=1e-12, abs=1e-13 * np.abs(one).max(initial=0.0))

@@ -487,7 +487,7 @@ def _stiffness(system: System, state: State) -> sparse.csr_array:
     """Return the tangent stiffness of a system at a state: the derivative of (elastic forces of its bodies -
     applied forces) with respect to the pose. It is sparse and square, with a row for each component of the
     velocities."""
-    bodies = [stiffness_matrix(body.data, system.elastic(state, k)) for k, body in enumerate(system.bodies)]
+    bodies = system.evaluate_bodies(state, lambda own, eta: stiffness_matrix(system.bodies[own[0]].data, eta))
     return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -261,7 +263,7 @@ class BodyMatrices:
 def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
     """Return mass, gyroscopic, damping and stiffness matrix of small motions of one floating body about a steady
     motion. They are in body axes, each of shape (velocities, velocities). The steady motion has elastic coordinates
-    ``eta``, shape (n,), and velocities ``nu`` in body axes.
+    ``eta``, shape (n,), and velocities ``nu`` in body axes. At rest ``eta`` may have more leading axes.
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
@@ -276,8 +278,8 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
         )
         return BodyMatrices(mass, sparse.csr_array(mass.shape), slow, still)
     stiffness, damping = np.zeros_like(mass), np.zeros_like(mass)
-    stiffness[rigid:, rigid:] = elastic_tangent(body, eta)
-    damping[rigid:, rigid:] = viscous_matrix(body, eta)
+    stiffness[..., rigid:, rigid:] = elastic_tangent(body, eta)
+    damping[..., rigid:, rigid:] = viscous_matrix(body, eta)
     if not nu.any():
         return BodyMatrices(mass, np.zeros_like(mass), damping, stiffness)
     transport = transport_matrix(body, nu)
@@ -511,7 +513,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     state = point.state
     at = system.at(state) if point.kind is OperatingKind.STEADY_ROTATION else system.at_rest(state)
     motion, elements = _motions(system, state), element_state(system, at, state)
-    parts = [_body_matrices(system, state, index) for index in range(len(system.bodies))]
+    parts = system.evaluate_bodies(state, partial(_body_matrices, system, state))
     indices = [system.layout.span(index) for index in range(system.layout.frames)]
     spins = [state.velocity[offset][system.dimension :] for offset in indices]
     turning = [index for index, spin in enumerate(spins) if spin.any()]
@@ -593,11 +595,17 @@ def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawS
     return sparse.csr_array(sparse.vstack([elements.damper_rows, *(law.rate_rows for law in laws)]) @ motion)
 
 
-def _body_matrices(system: System, state: State, index: int) -> BodyMatrices:
-    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one body of a system in a
-    state, in body axes: about its reference point or, if it rotates, about its centre of mass. ``index`` is
-    the number of the body."""
-    eta, nu = system.elastic(state, index), state.velocity[system.layout.span(index)]
+def _body_matrices(system: System, state: State, bodies: Sequence[int], eta: Array) -> Any:
+    """Return mass, gyroscopic, damping and stiffness matrix of small motions of identical bodies of a system in a
+    state, in body axes: about their reference points or, of a body that rotates, about its centre of mass.
+    ``bodies`` are the numbers of the bodies, ``eta`` their elastic coordinates, shape (bodies, n); (n,) of one
+    body, whose matrices are returned without a list."""
+    if len(bodies) > 1:
+        if state.velocity.any():
+            return [_body_matrices(system, state, [k], each) for k, each in zip(bodies, eta, strict=True)]
+        found = body_matrices(system.floating[bodies[0]], eta, np.zeros(0))
+        return [BodyMatrices(*each) for each in zip(*vars(found).values(), strict=True)]
+    index, nu = bodies[0], state.velocity[system.layout.span(bodies[0])]
     if index >= system.layout.frames:
         return absolute_matrices(system.nodal[index - system.layout.frames], eta, nu)
     turning = np.concatenate([np.zeros(system.dimension), nu[system.dimension :]])

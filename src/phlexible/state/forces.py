@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array
 from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import Matrix, sparse_diagonal
 from phlexible.bodies.absolute_body import AbsoluteBody
@@ -417,20 +417,8 @@ def body_forces(
         if not len(kept):
             continue
         own = layout.velocity[kept][:, None] + np.arange(data.rigid_count, data.velocity_count)
-        result[own] = evaluate_identical_bodies(system, state, kept, partial(of, data))
+        result[own] = system.evaluate_identical_bodies(state, kept, partial(of, data))
     return result
-
-
-def evaluate_identical_bodies(
-    system: System, state: State, bodies: IntArray, of: Callable[[Array], Array]
-) -> Array | Sequence[Array]:
-    """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``, which
-    must have the same data. For two or more bodies it is called once with an array of shape (bodies, n). For one
-    body it is called with shape (n,), and the result is a list of one value."""
-    if len(bodies) < 2:
-        return [of(system.elastic(state, int(index))) for index in bodies]
-    own = np.arange(system.bodies[bodies[0]].data.elastic_count)
-    return of(state.eta[system.layout.eta[bodies][:, None] + own])
 
 
 def gravity_forces(system: System) -> Array:

@@ -254,7 +254,8 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
         matrix = matrix.tocsc()
-    masses = system.small_mass(state, at) if is_small(matrix.shape[1]) else None
+    small = system.small_mass(state, at) if is_small(matrix.shape[1]) else None
+    masses = system.body_masses(state) if small is None else []
     owner = np.repeat(np.arange(len(system.constraints)), np.diff(layout.multiplier))
     squares = np.zeros(matrix.shape[0])
     parts = []
@@ -268,7 +269,7 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
             if isinstance(placed.data.second_moments, LocalMoments):  # any metric will do, and its own is full
                 parts.append((columns, rows / np.sqrt(mass_diagonal(system.frames[index]))[:, None]))
                 continue
-            mass = system.body_mass(state, index) if masses is None else masses[own, own]
+            mass = masses[index] if small is None else small[own, own]
             factor = np.linalg.cholesky(mass)
             parts.append((columns, np.asarray(np.linalg.solve(factor, rows), dtype=np.float64)))
     for columns, block in parts:

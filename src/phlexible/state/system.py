@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from operator import is_
 from typing import Any, NamedTuple
@@ -413,18 +413,42 @@ class System(PickledFields):
         """Return the mass matrix of one body in a state with respect to its velocities, shape (n, n) for n
         velocities. It is an array for a floating body and a sparse constant matrix for a string or soft body.
         ``index`` is the number of the body."""
+        return self._body_mass(index, self.elastic(state, index))
+
+    def _body_mass(self, index: int, eta: Array) -> Matrix:
         data = self.bodies[index].data
         if isinstance(data, AbsoluteBody):
             return absolute.mass_matrix(data)
-        eta = self.elastic(state, index)
         data = self.frames[index]
-        return mass_matrix(data, eta) if eta.any() else undeformed_mass(data)
+        return mass_matrix(data, eta) if eta.ndim > 1 or eta.any() else undeformed_mass(data)
+
+    def body_masses(self, state: State) -> list[Matrix]:
+        """Return the mass matrices of all bodies in a state, see ``body_mass``."""
+        return self.evaluate_bodies(state, lambda own, eta: self._body_mass(own[0], eta))
 
     def mass(self, state: State) -> sparse.csr_array:
         """Return the mass matrix of all bodies in a state as a sparse block-diagonal matrix, shape (velocities,
         velocities)."""
-        blocks = [self.body_mass(state, index) for index in range(len(self.bodies))]
+        blocks = self.body_masses(state)
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
+
+    def evaluate_bodies(self, state: State, of: Callable[[list[int], Array], Any]) -> list[Any]:
+        """Return the values of a function ``of`` body indices and elastic coordinates for all bodies in a state. It
+        is called once for each group of ``identical`` bodies, see ``evaluate_identical_bodies``."""
+        found: dict[int, Any] = {}
+        for _, own in self.identical:
+            values = self.evaluate_identical_bodies(state, np.array(own), partial(of, own))
+            found.update(zip(own, values, strict=True))
+        return [found[index] for index in range(len(self.bodies))]
+
+    def evaluate_identical_bodies(self, state: State, bodies: IntArray, of: Callable[[Array], Any]) -> Any:
+        """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``,
+        which must have the same data. For two or more bodies it is called once with an array of shape (bodies, n).
+        For one body it is called with shape (n,), and the result is a list of one value."""
+        if len(bodies) < 2:
+            return [of(self.elastic(state, int(index))) for index in bodies]
+        own = np.arange(self.bodies[bodies[0]].data.elastic_count)
+        return of(state.eta[self.layout.eta[bodies][:, None] + own])
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
         """Return the mass matrix of all bodies in a state, shape (velocities, velocities), block diagonal. For a

@@ -253,9 +253,9 @@ def elastic_force(body: FloatingBody, eta: Array) -> Array:
 def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
     """Return the damping matrix C of the viscous force -C deta/dt of a floating body at elastic coordinates
     eta, shape (n, n). It is the modal damping plus the material's viscosity times stiffness without its
-    geometric part."""
+    geometric part. For dense matrices eta may have more leading axes."""
     rows = strain_rows(body, eta)
-    material = body.strain.stiffness + rows.T @ scaled_rows(body.strain.weights, rows)
+    material = body.strain.stiffness + transposed(rows) @ scaled_rows(body.strain.weights, rows)
     return body.damping + body.viscosity * material
 
 

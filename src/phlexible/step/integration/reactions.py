@@ -167,7 +167,8 @@ def _internal_forces(system: System, state: State, settled: Array) -> Array:
         own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)
         nu = state.velocity[own].copy()
         rates, here = settled[own][data.rigid_count :], result[own]
-        here[data.rigid_count :] -= elastic_force(data, eta) + viscous_force(data, eta, rates)
+        damping = viscous_force(data, eta, rates) if rates.any() else 0.0
+        here[data.rigid_count :] -= elastic_force(data, eta) + damping
         nu[: system.dimension] = 0.0  # the translation of the centre of mass is apart from the rest
         if not isinstance(data, AbsoluteBody) and nu.any():
             here += quadratic_velocity_forces(system.frames[index], eta, nu)
