@@ -89,8 +89,9 @@ class Equations:
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array) -> Array:
-        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x
-        at one ``time`` [s], by difference quotients; shape (m, n)."""
+        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x at
+        one ``time`` [s], shape (m, n). It is computed by difference quotients; only states on which inputs depend
+        are perturbed, other columns are zero."""
         own = self.input_states
 
         def inputs(entries: Array) -> Array:
@@ -111,10 +112,10 @@ class Equations:
         return self.model.flows(states, self.model.efforts(states), u)[:, self.is_algebraic]
 
     def project(self, time: float, x: Array) -> Array:
-        """Return the state x (n,) of a port-Hamiltonian model corrected so that its velocity constraints hold at
+        """Return the state x (n,) of a port-Hamiltonian model, corrected so that its velocity constraints hold at
         this ``time``. The correction is along the rates that constraint forces cause, and the smallest in kinetic
-        energy. It is computed by one linear solve and one repetition. Without such constraints x itself is
-        returned.
+        energy. It is one linear solve and one repetition, with differenced slopes if the first leaves a large
+        residual. Without constraints x itself is returned.
 
         Both are linear in velocities, and J is skew: the gap of a row changes by the force of that row times the
         way. Where inputs depend on velocities it does not, and differences say by how much.
@@ -351,9 +352,10 @@ class StageLoop:
         self._start_weights, self._end_weights = tableau.weights_at(0.0), tableau.weights_at(1.0)
 
     def advance(self, time: float, step: float, x: Array) -> Step:
-        """Solve one time step of an implicit Runge-Kutta method by Newton's method, of length ``step`` [s] from the
-        state x (n,) at ``time`` [s]. Return its stages and the state at its end; raise ``ConvergenceError`` if the
-        iteration fails."""
+        """Solve one time step of an implicit Runge-Kutta method and return its stages and end state. The step has
+        the length ``step`` [s] and starts from the state x (n,) at ``time`` [s]. Newton's method starts from the
+        last step's stage rates. LU factors are kept from step to step, and renewed for another length or slow
+        convergence. Raise ``ConvergenceError`` if the iteration fails."""
         k, times = self._predicted_rates(step), time + step * self.tableau.nodes
         history = list[float]()
         for _ in range(ITERATIONS):
@@ -408,8 +410,9 @@ class StageLoop:
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
         """Return the completed Runge-Kutta time step (stages and end state) for converged stage rates k (s, n),
-        from the state x at ``time``. The rates and the length are stored for the next first guess. If
-        ``is_projected``, the end state is projected onto the velocity constraints."""
+        from the state x at ``time``. Multipliers at its end are combined from the stages by other weights than
+        states. Rates and length are stored for the next first guess. If ``is_projected``, the end state is
+        projected onto the velocity constraints."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -429,9 +432,9 @@ class StageLoop:
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
         """Return the largest relative change of the stage ``states`` in one Newton iteration, by which convergence
-        is judged. A change is compared with the largest value so far in its block of states (positions,
-        velocities, ...); changes of 1e30 or more give infinity. ``step`` is the length of the time step;
-        ``is_first`` marks the first iteration.
+        is judged. A ``change`` of the rates times ``step`` and tableau is compared with the largest value so far
+        in its block of states (positions, velocities, ...). Blocks that are still small are compared with related
+        blocks. Changes of 1e30 or more give infinity. ``is_first``: first iteration.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a fraction of
         the largest of its kind, of velocities also of those that would move the largest place as far in a step.
@@ -459,8 +462,9 @@ EQUAL = 1e-6  # lengths of steps
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
     """Return the multipliers (constraint forces) at the N + 1 ends of N time steps, shape (N + 1, m). They are
-    interpolated linearly from the multipliers of the time steps of a scheme with one stage, such as the midpoint
-    rule. The result has order 2; with fewer than two equal adjacent steps the values are only repeated.
+    interpolated from those of each step (N, m). Means of adjacent steps of equal length belong to the instant
+    between them; other instants follow linearly (order 2). With one such pair its mean is repeated, without any
+    the steps' values.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the
@@ -619,9 +623,10 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 
 
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time
-    steps need: constant E, linear efforts, and ``strains`` quadratic in the coordinates q. It is tested at
-    random states that differ from x by up to a tenth of the greatest state of each block.
+    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time steps
+    need. E must be constant, efforts linear, rates of the coordinates q efforts, and ``strains`` quadratic in q.
+    J, R and B may depend on q only. All are tested at random states that differ from x by a fraction of the
+    greatest state of each block.
 
     Raises:
         ModelError: says what does not fit.

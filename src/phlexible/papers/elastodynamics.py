@@ -111,8 +111,10 @@ class SolidInHDiv(LinearPHDAE):
 
 
 def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
-    """Return the finite element stress functions on a mesh of straight triangles or tetrahedra whose unknowns are
-    tractions at the corners of facets. Tractions are continuous from cell to cell (a space in H(div))."""
+    """Return the stress functions of a mixed finite element method on a mesh of straight triangles or tetrahedra.
+    Unknowns are traction vectors at the corners of facets, continuous from cell to cell, so that stresses are in
+    H(div). The result has, for each cell and each corner of its facets, index, vertex, direction and divergence,
+    and volumes and areas."""
     d, nodes = mesh.dim(), mesh.p.T
     cells, facets = mesh.t.T, mesh.facets.T
     corner = nodes[cells]  # (T, d + 1, d)
@@ -227,9 +229,9 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
     """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N = 0``, by which all
-    stress unknowns follow from independent ones. It is computed by elimination vertex by vertex, since a stress
-    occurs in the equations of one vertex only. Each vertex has ``rotations`` equations of symmetry, 1 in the plane
-    and 3 in space.
+    stress unknowns follow from independent ones. It is computed by Gauss-Jordan elimination, vertex by vertex,
+    since a stress occurs in the equations of one vertex only. ``rotations`` is the number of symmetry equations of
+    a vertex, 1 in the plane and 3 in space.
 
     Args:
         asymmetry: rows of a vertex one after the other, shape (vertices * rotations, stresses).
@@ -293,9 +295,10 @@ def solid_in_h_div(
     lumped: bool,
 ) -> SolidInHDiv:
     """Return the linear port-Hamiltonian model of an elastic solid by mixed finite elements on ``mesh``.
-    Velocities are constant in each cell; stresses are in H(div), with tractions continuous between cells.
-    ``clamped`` are facets with prescribed velocity. If ``lumped``, products of stresses are integrated at vertices
-    and stresses are symmetric there; else rotation rates of the cells are multipliers.
+    Velocities are constant in each cell; tractions are continuous between cells and zero on free boundaries.
+    ``clamped`` facets have prescribed velocity as an input. If ``lumped``, stress products are integrated at
+    vertices and stresses are symmetric there; else the cells' rotation rates are multipliers that make stresses
+    symmetric on average.
 
     Args:
         shear, spherical: of the strain (s - spherical tr(s) I) / (2 shear).
@@ -383,9 +386,9 @@ def rod(
     is_clamped: bool = False,
 ) -> LinearPHDAE:
     """Return a linear port-Hamiltonian finite element model of a straight rod in longitudinal (axial) motion. It
-    has linear elements of equal size for the velocity and one constant normal force per element. ``length`` [m],
-    ``youngs_modulus`` [Pa], ``density`` [kg/m3] and cross-section ``area`` [m2] must be positive. If
-    ``is_clamped``, the start does not move and has no port.
+    has linear elements of equal size for the velocity and one constant normal force per element. Inputs are body
+    force and end forces. ``length`` [m], ``youngs_modulus`` [Pa], ``density`` [kg/m3] and ``area`` [m2] must be
+    positive (``ParameterError``). If ``is_clamped``, the start does not move and has no port.
 
     States: velocity of the nodes [m/s], normal force of the elements [N]. Ports: ``body force`` [N/m]
     and ``boundary force`` [N], of both ends (outward pulling is +x at the end, -x at the start).
@@ -570,9 +573,9 @@ class _Space:
 
 
 def _velocity_space(mesh: Any, order: int | None) -> _Space:
-    """Return the scikit-fem element of the velocities and the polynomial degrees that its quadratures must
-    integrate exactly. They are chosen from the mesh and the user's ``order`` (None: that of the mesh). Raise
-    ``ParameterError`` for other meshes, orders, and order 1 on curved cells."""
+    """Return the scikit-fem element of the velocities and the polynomial degrees of strain and mass products that
+    quadratures must integrate exactly. They follow from the mesh and the user's ``order`` (None: that of the
+    mesh). Raise ``ParameterError`` for other meshes, other orders than 1 and 2, and order 1 on curved cells."""
     name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
@@ -599,8 +602,9 @@ def velocity_stress_model(
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
     """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + inputs``, ``compliance ds/dt = rate v +
-    inputs`` without dissipation, with states (v, s). ``states`` has name and unit of velocities v and stresses s.
-    ``ports`` has for each port name, units, columns of the input matrix (missing rows are zero) and mass matrix.
+    inputs`` without dissipation, with states (v, s). ``states`` has name and unit of velocities v and of stresses
+    s. ``ports`` has a tuple for each port: name, unit of the input, unit of the output, columns of the input
+    matrix (missing rows are zero), and mass matrix.
 
     Args:
         rate: D, of the stresses.
@@ -631,7 +635,8 @@ def product_matrix(basis: Any) -> Matrix:
 
 def _strain_matrix(basis: Any) -> Matrix:
     """Return the sparse matrix from the N nodal displacements of a scikit-fem basis to the strains at all
-    quadrature points, shape (points * components, N). Strains are in Voigt order, shear strains doubled."""
+    quadrature points, shape (points * components, N). Components are xx, yy, xy in the plane, xx, yy, zz, yz, xz,
+    xy in space; shear strains are twice the tensor components."""
     d = basis.mesh.dim()
     pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
     gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])
@@ -685,9 +690,11 @@ def thin_plate(
     *,
     order: int = 1,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian finite element model of a Kirchhoff plate in bending on a triangle
-    ``mesh``. States are nodal velocities and bending moments. The boundary ``clamped`` neither moves nor rotates,
-    ``supported`` does not move; the rest is free. ``order`` is the polynomial order of the moments.
+    """Return the linear port-Hamiltonian model of a Kirchhoff plate in bending on a triangle ``mesh``, by mixed
+    elements (Hellan, Herrmann, Johnson). States are nodal deflection velocities and bending moments of polynomial
+    ``order``. The boundary ``clamped`` neither moves nor rotates (an input prescribes its rotation rate),
+    ``supported`` does not move; the rest is free, with a force as input. Raise ``ParameterError`` for other meshes
+    and orders.
 
     States: velocity of the nodes [m/s], coefficients of the bending moments [N]. Ports: ``body force`` [N/m^2] at
     the nodes that move, ``boundary force`` [N/m] at those of free edges (effective shear force with the forces at
@@ -837,10 +844,10 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return a list of the ports of a plate: body force, boundary force and boundary moment, each with name,
-    units, columns of the input matrix and mass matrix. Ports without free unknowns are left out. ``nodal`` is the
-    mass matrix with one unknown for each node, ``density`` the mass per area, ``moving`` the indices of the free
-    unknowns."""
+    """Return a list of the ports of a plate: body force, boundary force and boundary moment. Each is a tuple of
+    name, two units, columns of the input matrix and mass matrix. Ports without free unknowns are left out.
+    ``nodal`` is the mass matrix with one unknown for each node, ``density`` the mass per area, ``moving`` the
+    indices of the free unknowns."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

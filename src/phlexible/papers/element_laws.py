@@ -88,9 +88,10 @@ class Touching:
         return self.parts[points:first], self.parts[first:]
 
     def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
-        """Return the weights of a contact's point and direction vectors in the sliding displacement of its
-        surfaces, shape (T, vectors). Return also the unit contact normals, shape (T, 3). The vectors belong to
-        both bodies and are in world axes; their weighted sum slides. T is the number of states in ``at``."""
+        """Return weights of a contact's vectors in the sliding displacement of its two surfaces, shape (T,
+        vectors), and unit contact normals (T, 3). The vectors are points and directions of both bodies in world
+        axes, in T states ``at``. Times the vectors' velocities, the weights give the velocity of the first surface
+        at the contact point minus that of the second."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._gap_gradient(at)
         assert self.force.contact is not None, "it rubs"
@@ -124,9 +125,9 @@ class Touching:
 
     def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
         """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
-        (T, 3) [rad/s]. It is the rotation of the contact normal plus, about the normal, that of the body with the
-        surface. If that body has no direction vectors and is not the ground, the touching body's rotation is used.
-        ``rates`` are rates of functions, dX (T, vectors, 3) of vectors."""
+        (T, 3) [rad/s]. It is the rotation of the contact normal plus the component about it of the angular
+        velocity of the body with the surface. For a nodal body without direction vectors, the touching body's is
+        used instead. ``rates`` are rates of functions, dX (T, vectors, 3) of vectors."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]
@@ -267,9 +268,9 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return the indices of the vector components that the deflection of one friction spring (bristle) of a force
-    element has as states. These are (0,) without contact or for drilling friction. Friction between two surfaces
-    has (0, 1, 2) in space; in the plane (2,) for rolling, else (0, 1). A sliding contact has one index for each
+    """Return which vector components of the deflection of one friction spring (bristle) of a force element are
+    states, as indices. Without contact or for drilling friction it is (0,), a scalar. Friction between two
+    surfaces has (0, 1, 2) in space; in the plane (2,) for rolling, else (0, 1). A sliding contact has one for each
     transverse direction."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
@@ -334,10 +335,10 @@ class Bristles:
     def contact_states(
         self, at: Poses, z: Array, pressed: Mapping[int, tuple[Array, Array]], rates: Array, dX: Array
     ) -> list[BristleState]:
-        """Evaluate each friction spring (bristle) of a mechanism in T states ``at`` and return a list with one
-        ``BristleState`` for each. It has two factors that limit the spring's force to the friction limit, by
-        docs/theory.md, 8, (8.49), and weights, normal and rotation of the contact. z are the deflections,
-        ``pressed`` the friction limit and normal force of each force element.
+        """Return a ``BristleState`` for each friction spring (bristle) of a mechanism in T states ``at``, as a
+        list. It has two factors that shorten deflection and force to the friction limit (docs/theory.md, 8,
+        (8.49)), and weights, normal and rotation of the contact. z (T, n) are the deflections, ``pressed``
+        friction limit and normal force by force element; ``rates`` and dX are rates of functions and vectors.
 
         Args:
             z: of the states, shape (T, size).
@@ -361,10 +362,10 @@ class Bristles:
         return found
 
     def slip_rate(self, spring: AttachedBristle, state: BristleState, at: Poses, rates: Array, dX: Array) -> Array:
-        """Return the relative velocity of the two sides of one friction spring (bristle), which deflects it, in T
-        states, shape (T, components). It is the rate of a force coordinate (length or angle along which a force
-        acts), the sliding velocity, or an angular velocity for rolling and drilling friction. ``at`` has the T
-        states; ``rates`` are rates of functions, dX of vectors."""
+        """Return the slip velocity that deflects one friction spring (bristle) in T states, shape (T, components).
+        Depending on the spring, it is the rates of given functions, or the rate of the length or angle along which
+        its force acts. In contacts it is the tangential sliding velocity, or the relative angular velocity:
+        tangential for rolling, about the normal for drilling. ``rates`` are rates of functions, dX of vectors."""
         if spring.functions:
             return np.asarray(rates[:, spring.functions])
         if not spring.touching:
@@ -380,10 +381,10 @@ class Bristles:
     def _add_force(
         self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Add the friction force of one friction spring (bristle) in place to the three arrays ``out``: forces
-        along force coordinates, on functions of the mechanism and on vectors. ``f`` (T, components) is minus the
-        friction force. A force coordinate is the length or angle along which a force element acts. ``state`` has
-        the contact, ``at`` the T states."""
+        """Subtract f (T, components), the force of one friction spring (bristle), in place from one of three
+        arrays ``out``. They are forces along lengths and angles of force elements, on functions, and on vectors.
+        In contacts, the tangential (drilling: normal) component is applied to both bodies as force or moment.
+        ``state`` has the contact, ``at`` the T states."""
         along, functions, vectors = out
         if spring.functions:
             functions[:, spring.functions] -= f
@@ -528,9 +529,9 @@ class ElementLaws:
 
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
         """Return the values at a ``time`` [s] of those forces of a mechanism that depend on a user's function,
-        shape (active forces,). Functions of the state are called with the measurements in the state ``at``, with
-        angles corrected to full turns by the force coordinates ``theta``. If ``at`` is None, these values are
-        zero."""
+        shape (active forces,). Functions of time are called with it. Functions of the state are called with
+        measurements in the state ``at``, where angles count full turns as ``theta`` does; they give zero if ``at``
+        is None."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -604,8 +605,8 @@ def state_laws(system: System) -> list[StateLaw]:
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
     """Yield (index, coordinate) for each angle among the measurements of a user's function of the state (``law``).
-    The index is that in the array which the function receives: six values for a port, value and rate for a
-    coordinate. ``dimension`` is 2 or 3."""
+    The function receives one array, to which the index refers. In it, a point of a body has six values (position,
+    velocity), a coordinate two (value, rate). ``dimension`` is 2 or 3."""
     index = 0
     for item in law.measured:
         if isinstance(item, Attachment):
@@ -728,10 +729,10 @@ class Resistances:
         return self.has_dampers_only and not self._dampings.any()
 
     def evaluate(self, at: Poses) -> Resisting:
-        """Compute the resistance coefficients (force per velocity) of all dissipative force elements in the T
-        states ``at``, and return them as a ``Resisting`` object. Included are dampers, dry friction regularised at
-        low speed, losses of contacts, their sliding friction, and friction springs. A contact loss is limited so
-        that its total force never pulls."""
+        """Return the resistance coefficients (force per velocity) of all dissipative force elements in the T
+        states ``at``, as a ``Resisting`` object. Included are dampers, dry friction (limit divided by speed, at
+        least a small speed), contact losses and sliding friction, and friction springs. A contact loss is limited
+        so that the total contact force never pulls. With dampers only, nothing else is evaluated."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()

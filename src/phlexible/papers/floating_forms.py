@@ -222,9 +222,10 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def structure_matrix(self, x: Array) -> Array:
-        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x. The result
-        has the shape (..., state_size, state_size). It has the kinematics, gyroscopic and elastic forces; z are
-        the efforts."""
+        """Return the structure matrix J in E dx/dt = (J - R) z + B u of a floating body at states x. It is
+        antisymmetric, shape (..., state_size, state_size). Its blocks are kinematics (rates of pose and elastic
+        coordinates from velocities), momenta (gyroscopic terms), and strain rates of the velocities; z are the
+        efforts."""
         state = self.split(x)
         n, s = self.body.elastic_count, self.stress_space.size
         q, end = 12 + n, 18 + 2 * n
@@ -255,9 +256,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x. The result has the
-        shape (..., state_size, inputs). Its columns are forces on the velocities for unit inputs of all ports:
-        forces and moments at locations, and the distributed force."""
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x. Its columns, shape
+        (..., state_size, inputs), are generalized forces on the velocities for unit inputs of all ports. Inputs
+        are forces and moments at locations in body axes, and the distributed force. All other rows are zero."""
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
@@ -278,10 +279,10 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
-        """Return the columns of a floating body's port matrix B for the distributed force, shape (..., 6 + n, d +
-        n): first d for a constant force, then n for forces in the shape functions. Rows are forces on linear,
-        angular and elastic velocities; ``xi`` are 1 and the elastic coordinates. ``convection`` is the matrix
-        from angular velocity to elastic rates."""
+        """Return a floating body's generalized forces for unit inputs of its distributed force, shape (..., 6 + n,
+        d + n). The first d columns are for a constant force, the others for forces in the shape functions. Rows
+        are linear, angular and elastic velocities. ``xi`` (..., n + 1) are 1 and the elastic coordinates;
+        ``convection`` maps angular velocity to elastic rates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -292,9 +293,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of a floating body at states x, both of shape (..., state_size), in the order
-        of the states: derivatives of the stored energy with respect to position, rotation and elastic
-        coordinates, then velocities and stresses themselves."""
+        """Return the efforts z of a floating body at states x, both (..., state_size), in the order of the states.
+        For position, rotation and elastic coordinates they are derivatives of the stored energy (kinetic and
+        gravitational); for velocities and stresses they are these states themselves."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
         center = _prepended(1.0, state.displacement) @ s.T
@@ -594,9 +595,9 @@ GENERALIZED_COORDINATES = ("position", "rotation_rows", "displacement")
 
 def linearized(form: FloatingBodyForm) -> LinearPHDAE:
     """Return the linear port-Hamiltonian model of small motions about the undeformed state at rest, without
-    gravity. Its descriptor, structure, dissipation and port matrices are the rows and columns of those of the
-    nonlinear ``form`` that belong to velocities and stresses. ``ModelError`` is raised unless ``form`` is a
-    FloatingBodyForm.
+    gravity. States are velocities and stresses only. Descriptor, structure, dissipation and port matrix are the
+    rows and columns for these states of the matrices of the nonlinear ``form``. Raise ``ModelError`` unless
+    ``form`` is a ``FloatingBodyForm``.
 
     States: velocity, angular_velocity, elastic_velocity and stress; ports as of the form. Position, rotation and
     displacement are left out, and with them gravity. Everything is in body axes: the transformer of a joint

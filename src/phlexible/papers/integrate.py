@@ -61,10 +61,10 @@ class InputFunction:
 
 
 def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
-    """Return the inputs u of a port-Hamiltonian model as one function of T times (T,) and states (T, n) with the
-    result (T, inputs). It is made from what a user gave: nothing, one function for all inputs, or a dictionary of
-    functions or numbers by port name. The user's functions are called with one instant, as u(t) or u(t, x), and
-    once at t = 0 with the initial state x to check them.
+    """Return the inputs u of a port-Hamiltonian model as one function of T times (T,) and states (T, n), with the
+    result (T, inputs). A user gave nothing (the model's own inputs), one function for all inputs, or a dictionary
+    of functions or numbers by port name; missing ports are zero. Functions are called as u(t) or u(t, x), and once
+    at t = 0 for a check. ``ParameterError``: other values.
 
     Raises:
         ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
@@ -392,8 +392,8 @@ def integrate(
 ) -> Trajectory:
     """Integrate a port-Hamiltonian model ``E dx/dt = (J - R) z + B u`` of index 1 or 2 in time from the state
     ``x0``. Return the trajectory: states, inputs, outputs and energies at the ends of all time steps. Steps have
-    the length ``step`` [s], the last one may be shorter. ``method`` names the implicit scheme. An ``x0`` that
-    violates velocity constraints raises ``VelocityError``.
+    the length ``step`` [s], the last one may be shorter. ``method`` names the implicit scheme. Raise
+    ``VelocityError`` if ``x0`` violates velocity constraints; a ``ConvergenceError`` has the trajectory so far.
 
     ========================  =====  ==========================================================================
     method                    order

@@ -150,10 +150,10 @@ class JoinedFunctions:
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
-        """Add generalized forces on the velocities of all bodies to ``out`` (T, n), in the entries of these
-        velocities. They are caused by forces along constraints and force coordinates, ``along`` (T, constraints +
-        force coordinates), along functions, ``on_functions`` (T, m), and on points and directions in world axes,
-        ``on_vectors`` (T, vectors, 3). ``at`` has the T states."""
+        """Add generalized forces on the velocities of all bodies of a mechanism to ``out`` (T, n), in place.
+        ``along`` (T, constraints + force coordinates) acts along constraints and lengths or angles,
+        ``on_functions`` (T, m) along scalar functions. ``on_vectors`` (T, vectors, 3) acts on points and
+        directions in world axes. For floating bodies, forces are rotated to body axes. ``at`` has the T states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)
@@ -175,8 +175,9 @@ class JoinedFunctions:
         out += self._functions.forces_along(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
-        """Return the times and the poses of all bodies of a mechanism in T states x (T, n), without velocities.
-        Poses are positions of reference points and nodes, rotations and elastic coordinates."""
+        """Return the times and the poses of all bodies of a mechanism in T states x (T, n), as ``Instants``
+        without velocities. Poses are positions of reference points and nodes, rotations and elastic coordinates.
+        Motions that a user prescribed are evaluated once for each different time."""
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))

@@ -133,9 +133,10 @@ class AppliedLoads:
         return np.concatenate(found)
 
     def add_forces(self, u: Array, vectors: Array, indices: IntArray, out: Array) -> None:
-        """Add the forces of a mechanism's loads on world vectors (points, directions, nodes) to ``out`` (T, k, 3).
-        u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the indices of loaded
-        vectors. Torques act as forces on direction vectors."""
+        """Add the forces of a mechanism's loads on points, directions and nodes (in world axes) to ``out`` (T, k,
+        3), in place. u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the
+        indices of loaded vectors. Loads in body axes are rotated; pressures act on the nodes of a surface, torques
+        as forces on three direction vectors. Loads that are zero are skipped."""
         for each in self._loads:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -280,9 +281,10 @@ class MechanismModel(ComposedModel):
         return self.system.bodies
 
     def _body_form(self, placed: PlacedBody) -> BodyForm:
-        """Return the port-Hamiltonian model of one body of the mechanism, in its initial position and rotation.
-        Floating bodies, soft bodies and strings have different classes. Raise ``ModelError`` for viscoelastic
-        (Maxwell) material of floating and soft bodies, whose models have no states for it."""
+        """Return the port-Hamiltonian model of one body of the mechanism, in its initial position and rotation. A
+        body without nodes gives a ``FloatingBodyForm``, a soft body or shell a ``SoftForm`` at rest, a string a
+        ``StringForm`` with forces at both ends. Raise ``ModelError`` for viscoelastic (Maxwell) material, for
+        which the models have no states."""
         mechanism, data = self.mechanism, placed.data
         if data.relaxation if isinstance(data, FloatingBody) else any(group.relaxation for group in data.elements):
             kind = "floating" if isinstance(data, FloatingBody) else "soft"
@@ -312,8 +314,9 @@ class MechanismModel(ComposedModel):
 
     def joined(self, state: State) -> Array:
         """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities (``state``) of
-        the mechanism. Stresses and spring coordinates are computed from the deformation and pose. Strains of
-        Maxwell branches, deflections of friction springs and multipliers are zero.
+        the mechanism. Velocities of centres of mass are converted to those of body frames, in body axes. Stresses,
+        strains and lengths or angles of springs follow from the pose. Strains of Maxwell branches, deflections of
+        friction springs and multipliers are zero.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """
@@ -345,7 +348,8 @@ class MechanismModel(ComposedModel):
 
     def split(self, x: Array) -> State:
         """Return the pose and velocities of the mechanism for the state vector x of its port-Hamiltonian model, as
-        a ``State``. Stresses, strains of strings and multipliers in x are left out."""
+        a ``State``. Positions and velocities of floating bodies are converted from body frames to centres of mass,
+        in world axes. Stresses, strains of strings and multipliers in x are left out."""
         at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):
@@ -370,8 +374,8 @@ class MechanismModel(ComposedModel):
 
     def default_inputs(self, times: Array, x: Array) -> Array:
         """Return the inputs u that the mechanism itself prescribes in T states x (T, n), shape (T, inputs). They
-        are clock, prescribed motions and drives, loads and prescribed forces of force elements. The times are the
-        time states in x; ``times`` is not used."""
+        are 1 for the clock, rates of prescribed motions and drives, values of loads, and prescribed forces of
+        force elements. The times are the time states in x; ``times`` is not used."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0
@@ -512,9 +516,9 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _couplings(self) -> list[IntArray]:
-        """Groups of indices of states that depend on each other, one group for each scalar constraint, force
-        coordinate and load of this mechanism. They give the sparsity pattern of the derivatives. A force
-        coordinate is the length or angle along which a force element acts."""
+        """Groups of indices of states that depend on each other in this mechanism: one for each scalar constraint,
+        each force element's length or angle, and each load. A group has the states of the bodies that it connects,
+        and its own. The groups give the sparsity pattern of the derivatives; computed once."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, entry in enumerate(own):
@@ -529,9 +533,9 @@ class MechanismModel(ComposedModel):
         return found
 
     def _entries_of(self, carriers: set[int]) -> IntArray:
-        """Return the indices in the state vector of the states of floating bodies and nodes with the given
-        indices, ``carriers``. Negative indices belong to the ground, which has no states. Of strings and soft
-        bodies only positions and velocities of the nodes are returned."""
+        """Return the indices in the state vector of the states of the floating bodies and nodes with the indices
+        ``carriers``, concatenated. Floating bodies have all their states; nodes of strings and soft bodies only
+        position and velocity. Negative indices belong to the ground, which has no states."""
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:

@@ -50,8 +50,9 @@ class RodStrains:
     @classmethod
     def at_points(cls, elements: Sequence[ElementShape], offsets: Array) -> "RodStrains":
         """Return the strains at all quadrature points of the elements of a geometrically exact rod, as sparse
-        matrices of products of section vectors. ``offsets`` (N, 3) [m] are the centres of mass relative to the
-        axis.
+        matrices of products of section vectors. Strains are d_i . x' (axial, shear) and (d_j . d_k' - d_k . d_j')
+        / 2 (curvature, twist), with directors d and axis x. A node has four vectors: centre of mass and three
+        directors. ``offsets`` (N, 3) [m] are the centres of mass relative to the axis.
 
         Args:
             elements: from start to end.
@@ -412,8 +413,9 @@ class RodForm(StrainForm):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states,
-        without forming matrices. The result has the shape (T, n). States x and efforts z have shape (T, n), inputs
-        u (T, inputs)."""
+        shape (T, n). No matrices are formed. The sides are rates of section vectors, resultant forces and moments
+        of sections with gyroscopic terms, and strain rates. States x and efforts z have shape (T, n), inputs u (T,
+        inputs)."""
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))
@@ -521,8 +523,9 @@ def rod_form(
 ) -> RodForm:
     """Return the port-Hamiltonian model of a geometrically exact rod in dimension 1, 2 or 3, with positions,
     rotations, velocities and strains as states. ``gravity`` is the acceleration; ``shape``, ``velocity`` and
-    ``angular_velocity`` are initial. ``boundaries`` says for both ends whether they are fixed or have a prescribed
-    force and moment.
+    ``angular_velocity`` are those at t = 0 (None: straight along x, at rest). ``boundaries`` says for start and
+    end whether it is fixed or has force and moment inputs. Raise for gravity out of the dimension or viscoelastic
+    material.
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

@@ -386,9 +386,10 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s (strains, cofactors, determinants) of a
-        soft body: of its Piola-Kirchhoff stresses, shape (6 e q, s), and of the rates of the states, shape (s, s),
-        for strain rates ``rates`` (e q, 6)."""
+        """Return two sparse derivatives with respect to the strain states s (strains, cofactors, determinants) of
+        a soft body. The first is that of its second Piola-Kirchhoff stresses, shape (6 e q, s). The second is that
+        of the rates of the states, shape (s, s), for fixed strain rates ``rates`` (e q, 6). There are q points in
+        each of e elements."""
         strain, G, D = self._split(s)
         C, law = self._cauchy_green(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)
@@ -604,9 +605,9 @@ class SoftStrainForm(StrainForm):
         return float(kinetic + self.fields.energy(s) - q @ self.whole.weight)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state
-        x. It is sparse, shape (state_size, state_size), for positions, velocities and strains; the change of
-        the damping matrix with the positions is neglected. ``rate`` is dx/dt, u are the inputs."""
+        """Return the derivative of the residual E dx/dt - (J - R) z of a soft body with respect to its state x. It
+        is sparse, shape (state_size, state_size). States are positions, velocities and strains. The change of the
+        damping matrix with the positions is neglected. ``rate`` (dx/dt) and the inputs u are not used."""
         q, v, s = self._split(x)
         group, nodes = self.fields.group, self._nodes(q)
         followers, slopes = self.fields.rate_matrix(s), self._strain_slopes(q)
@@ -645,9 +646,9 @@ class SoftStrainForm(StrainForm):
 
 def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
     """Return the port-Hamiltonian model of a soft body with second Piola-Kirchhoff stresses [Pa] as additional
-    states. It is built from ``form``, the model of the body in positions and velocities. The strains are quadratic
-    in the positions. All elements must have the law of St. Venant and Kirchhoff; another law raises
-    ``ModelError``.
+    states. It is built from ``form``, the model of the body in positions and velocities. Green-Lagrange strains at
+    quadrature points are quadratic in the positions, and stresses linear in them. Raise ``ModelError`` for an
+    elastic law other than that of St. Venant and Kirchhoff.
 
     Strains are E = (C - 1)/2 at the quadrature points, times their volumes, in the order 11, 22, 33, 23, 13, 12
     with shear strains twice.
@@ -708,9 +709,9 @@ def soft_body_form(
     strains: str | None,
 ) -> PortHamiltonianModel:
     """Return the port-Hamiltonian model of a discretized soft body with node positions and velocities as states.
-    If ``stresses`` is True, stresses are additional states; if ``strains`` names a kind, strains of this kind are.
-    Both together raise ``ParameterError``, as does a kind that the elastic law does not allow. ``surfaces`` are
-    for traction ports.
+    If ``stresses`` is True, stresses are states too. If ``strains`` is "green_lagrange", "polyconvex" or
+    "mean_volume", strains of this kind are. Raise ``ParameterError`` for both together, or a kind that the elastic
+    law does not allow. ``surfaces`` are for traction ports, with strains only.
 
     Args:
         gravity, interfaces, initial_state: see ``SoftForm``.

@@ -323,10 +323,10 @@ def duffing_oscillator(
 def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
-    """Return a finite element model in the plane of a beam between two fixed hinges with moderately large
-    deflection w: axial strain u' + w'^2/2, as a port-Hamiltonian model with quadratic strains. ``length`` is
-    that of the beam [m], ``axial_stiffness`` EA [N], ``bending_stiffness`` EI [N m^2] and ``line_density``
-    mass per length [kg/m].
+    """Return a port-Hamiltonian finite element model of a planar beam between two fixed hinges with moderately
+    large deflection w: axial strain u' + w'^2/2. Its strains, quadratic in the coordinates, are the mean axial
+    strain of each element and curvatures at two points. ``length`` [m], ``axial_stiffness`` EA [N],
+    ``bending_stiffness`` EI [N m^2] and ``line_density`` [kg/m] must be positive.
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.
@@ -524,8 +524,9 @@ class StringForm(StrainForm):
 
     @cached_property
     def _inputs(self) -> sparse.csr_array:
-        """Rows of the port matrix of a string for velocities, strains and multipliers, in the order start, end of
-        its ports; constant, so computed once."""
+        """Rows of the port matrix of a string for velocities, strains and multipliers, sparse and cached. Columns
+        are the inputs of its ports in the order start, end. A prescribed force acts on the velocity of its end, a
+        prescribed velocity enters the equation of its multiplier; fixed ends have no column."""
         n, d = len(self._moving), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
@@ -604,8 +605,8 @@ class StringForm(StrainForm):
         return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
-        """Return the matrix of unit forces on those ends of a string that have the boundary condition
-        ``kind``, as forces on its velocities, sparse; shape (velocities, d ends)."""
+        """Return the sparse matrix of unit forces on those ends of a string with the boundary condition ``kind``,
+        shape (velocities, d ends). Each column has a single 1, at the velocity of the end node in one axis."""
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._moving, d * node + axis))

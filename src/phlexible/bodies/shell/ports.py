@@ -87,9 +87,9 @@ class ShellInterface(NodeGroup):
 
     def directions(self, mesh: ShellMesh) -> Array | None:
         """Return the weights of the unknown vectors whose sums are three directions that rotate with this edge or
-        patch, shape (3, N + k). Undeformed, the directions are the axes x, y, z. The weights are least-squares
-        fits to positions and directors; across a straight edge, adjacent nodes are included. Return None if these
-        do not determine three directions, as for a single node.
+        patch, shape (3, N + k). Undeformed, the directions are principal axes of its positions and directors. The
+        weights are least-squares fits to both; across a straight edge, adjacent nodes are included. Return None if
+        these do not determine three directions, as for a single node.
 
         They are columns of the mean deformation gradient, along the principal axes of the positions and directors,
         and rotate with the shell in a rigid motion. Where these lie in a plane, as of a straight edge, the third is
