@@ -223,3 +223,32 @@ def test_a_strip_that_starts_bent_stores_what_bending_needs(as_array: bool) -> N
     bending = E * 0.05 * 2e-3**3 / 12 * length / 2 / radius**2
     chords = E * 0.05 * 2e-3 * length / 2 * ((length / count / radius) ** 2 / 24) ** 2
     assert model.simulate(1e-5, 1e-5).energy.strain[0] == pytest.approx(bending + chords, rel=5e-3)
+
+
+@pytest.mark.parametrize("end", ["rigid", "hinged", "average"])
+@pytest.mark.parametrize("gap", [(0.0, 0.0, 5.0), (0.0, 0.2, 0.0), (1e-4, 0.0, 0.0)])
+def test_an_edge_is_fixed_where_it_is(end: str, gap: tuple[float, float, float]) -> None:
+    """To the ground, a body, another shell: a gap is told as that of other joints, and closed by ``assemble``."""
+    for kind in ("ground", "body", "shell"):
+        model = ph.Model()
+        strip = model.add(ph.Shell.plate(1.0, 0.3, 0.01, SOFT, (4, 2), {"start": end, "end": end}), "strip")
+        place = np.add(strip["start"].initial_position(), gap)
+        port = model.ground.at(place)
+        if kind == "body":
+            port = model.add(ph.RigidBody(1.0, (1, 1, 1)), "body", position=place).origin
+        if kind == "shell":
+            other = ph.Shell.plate(1.0, 0.3, 0.01, SOFT, (4, 2), {"start": end, "end": end})
+            port = model.add(other, "other", position=np.add(gap, (-1, 0, 0)))["end"]
+        model.connect(ph.Fixed(port, strip["start"]))
+        with pytest.raises(ph.JointGapError, match="does not close at the initial pose"):
+            model.simulate(1e-3, 1e-3, progress=False)
+    closed = model.assemble().model
+    assert closed["strip"]["start"].initial_position() == pytest.approx(closed["other"]["end"].initial_position())
+
+
+@pytest.mark.parametrize("place", [(0, 0, 0), (0, 0.15, 0), (0, -0.1, 0)])
+def test_an_edge_is_clamped_at_any_of_its_points(place: tuple[float, float, float]) -> None:
+    model = ph.Model()
+    strip = model.add(ph.Shell.plate(1.0, 0.3, 0.01, SOFT, (4, 2), CLAMPED), "strip")
+    model.connect(ph.Fixed(model.ground.at(place), strip["start"]))
+    assert model.linearize().modes(1).frequencies[0] > 0.1

@@ -42,6 +42,7 @@ from phlexible.description.time_functions import ScalarFunction, Timed, TimeFact
 from phlexible.errors import DirectionWarning, ModelError, ParameterError, warn_user
 
 IN_PLANE = 1e-6
+ON_EDGE = 1e-9  # of the size of the edge
 """Share by which nodes and directors of a symmetric edge may leave their plane."""
 
 
@@ -486,8 +487,9 @@ class Universal(Joint):
 class Fixed(Joint):
     """Joint with a common point in which both ports keep the relative orientation of the initial pose.
 
-    On a rigid edge of a shell it holds each node and director, a clamp; on a hinged one each node; on a symmetric
-    one each node and director in their plane.
+    On a rigid edge of a shell it holds each node and director, a clamp; on a hinged one each node; both have to be
+    where the other port is. On a symmetric edge it holds each node and director in their plane, wherever the other
+    port is.
 
     Raises:
         ModelError: a port without orientation, or a symmetric edge that lies in no plane.
@@ -527,11 +529,16 @@ class Fixed(Joint):
 def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
     """Yield the constraint functions that keep the nodes of a shell's rigid or hinged edge fixed relative to the
     port ``other``, three for each node. For a rigid edge each director (vector along the thickness) also keeps its
-    direction, two more for each director (docs/theory.md, 8, (8.9)). A port is a point of a body, or of the
-    ground."""
-    for number in edge.point.fixed_nodes:
-        node = edge.placed.node(number)
-        arm = node.initial_position() - other.initial_position()
+    direction, two more for each director (docs/theory.md, 8, (8.9)). ``other`` has to be on the edge or within its
+    curve (the convex hull of its nodes), else the functions are not zero."""
+    from scipy.optimize import nnls  # here: it takes long to import
+
+    nodes = [edge.placed.node(number) for number in edge.point.fixed_nodes]
+    positions, center = np.array([node.initial_position() for node in nodes]), other.initial_position()
+    weighed = np.vstack([(positions - center).T / (np.ptp(positions) or 1.0), np.ones(len(nodes))])
+    if nnls(weighed, np.array([0.0, 0.0, 0.0, 1.0]))[1] > ON_EDGE:  # no mean of nodes is there
+        center = edge.initial_position()  # so that the joint is open, by the same gap at each node
+    for number, node, arm in zip(edge.point.fixed_nodes, nodes, positions - center, strict=True):
         length = float(np.linalg.norm(arm))
         parts: list[tuple[float, Vector]] = [(1.0, PointOf(node)), (-1.0, PointOf(other))]
         if length:
