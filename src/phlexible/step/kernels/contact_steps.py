@@ -48,10 +48,10 @@ LITTLE = 1.0 / 1024.0  # share of a step, in which what goes round goes straight
 
 @compiled
 def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
-    """Return the mobility g M^-1 g^T (inverse of the effective mass) of carrier b, a floating body or a node,
-    along a direction. g is ``row``, the derivative of a gap with respect to its ``width`` velocities; its mass
-    matrix M must be factored, which is not checked. 0 for a carrier whose mass matrix is singular. ``t`` contains
-    all arrays of the model and its state."""
+    """Return the mobility g M^-1 g^T (inverse of the effective mass) of body b, a floating body or a node, along a
+    direction. g is ``row``, the derivative of a gap with respect to the ``width`` velocities of the body. Its mass
+    matrix M must be factored, which is not checked. The mobility is 0 where the mass matrix is singular, marked by
+    ``t.hardness`` < 0. ``t`` contains all arrays of the model and its state."""
     copy(row, t.trial_update, width)
     solve_carrier(t, b, t.trial_update)
     return where(t.hardness[b] < 0.0, 0.0, product(row, t.trial_update, width))
@@ -80,9 +80,9 @@ def contact_stiffness(stiffness: float, p: float, depth: float, change: float, m
 
 @compiled
 def resting_force(stiffness: float, p: float, depth: float, change: float) -> float:
-    """Return the elastic force of a contact at the mean of its penetrations at both ends of a time step.
-    These are ``depth`` and ``depth`` + ``change`` [m]. It is the force that remains if the contact does not
-    oscillate; p is the exponent of its law and ``stiffness`` the factor of x^p."""
+    """Return the elastic force of a contact at the mean of its penetrations at both ends of a time step,
+    ``stiffness`` times x^p. The penetrations are ``depth`` and ``depth`` + ``change`` [m]; negative ones count as
+    0. It is the force that remains if the contact does not oscillate; p is the exponent of the contact law."""
     rest = 0.5 * (max(depth, 0.0) + max(depth + change, 0.0))
     return stiffness * rest if p == 1.0 else stiffness * rest**p
 
@@ -91,8 +91,8 @@ def resting_force(stiffness: float, p: float, depth: float, change: float) -> fl
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
     """Return an estimate of the amplitude [m] with which the spring of a contact oscillates in a time step of
     length h [s]. ``square`` is its squared circular frequency [1/s2], ``change`` the change of its length in the
-    time step, and ``ahead`` the change that the speed at the start alone would give. It is estimated from the
-    speeds at both ends and from the acceleration."""
+    step, ``ahead`` the change that the speed at the start alone would give. The amplitude is mean speed /
+    frequency, plus acceleration / frequency^2, plus half of ``change``."""
     theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta
     return far + 0.5 * abs(change)
@@ -316,10 +316,10 @@ LONGEST_TOGETHER = 0.3  # the same of all pairs among many together: 0.023 / ome
 
 @exported
 def find_active_contacts(t: Tables, still: Number) -> Truth:
-    """Return whether any stop or contact pair transmits a force at the start or end of the last attempted time
-    step, beyond round-off. Such stops are marked in ``t.touching``, changes of the penetration of all stops are in
-    ``t.sunk``; pairs are listed by ``find_active_pairs``. ``still`` is the motion in a step that counts as rest
-    [m]; ``t`` contains all arrays of the model and its state.
+    """Return whether any stop or contact pair is penetrated noticeably at the start or end of the last attempted
+    time step. The depth must exceed a fixed fraction of its change, or of ``still`` [m], so that round-off does
+    not decide. Such stops are marked in ``t.touching``, changes of the penetration of all stops are in ``t.sunk``;
+    pairs are listed by ``find_active_pairs``. ``t`` contains all arrays of the model and its state.
 
     Round-off decides whether bodies that start at a contact, such as the ends of a rope of its length, are in it.
     The number of substeps must not depend on that.
@@ -383,9 +383,9 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
     """Store how much deeper stops (``t.ahead``) and active contact pairs (``t.met_ahead``) would be after a time
-    step at the velocities of its start [m, rad]. Paths are straight; the pairs are the first ``pairs`` of the
-    list. h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays of the
-    model and its state."""
+    step at the velocities of its start [m, rad]. The values are extrapolated linearly from a very short step. The
+    pairs are the first ``pairs`` of the list. h is the length of the time step [s], ``damping`` numerical damping.
+    ``t`` contains all arrays of the model and its state."""
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):

@@ -378,9 +378,10 @@ def accept_pose(t: Tables, b: int) -> None:
 
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
-    """Return scalar strain s of a floating body at the elastic coordinates eta: a linear function plus weighted
-    squares of further linear functions L_g . eta. The square of a strain is stored energy. The values L_g . eta
-    are also written to ``slopes``. ``t`` contains all arrays of the model and its state."""
+    """Return scalar strain s of a floating body at the elastic coordinates eta, a quadratic function whose square
+    is stored energy. It is a linear function plus a sum of weighted squares of linear functions L_g . eta. A
+    strain with a full matrix L adds eta . L eta / 2 instead. The values L_g . eta are also written to ``slopes``.
+    ``t`` contains all arrays of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_value + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -496,8 +497,10 @@ def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
 @compiled
 def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
     """Add the derivative of h times the elastic and damping forces of floating body b to its block of elastic
-    rates in ``t.blocks``, Newton's matrix. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    contains all arrays of the model and its state."""
+    rates in ``t.blocks``, Newton's matrix. It contains stiffness, damping and Maxwell branches, and the geometric
+    stiffness of scalar strains. Nothing is added for a rigid body. h is the length of the time step [s],
+    ``damping`` numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its
+    state."""
     kind, lines = t.type_of[b], t.line + t.elastic_begin[b]
     n = t.elastic_count[kind]
     if n == 0:
@@ -580,8 +583,8 @@ def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float)
 @compiled
 def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
     """Return the energy that floating body b loses in a time step of length h to viscosity, damping matrix and
-    numerical damping [J]. It follows from the strains of the last evaluated residual. See docs/theory.md, 3,
-    (3.4). ``t`` contains all arrays of the model and its state."""
+    numerical damping [J]. Losses of Maxwell branches are not included. Changes of scalar strains are those of the
+    last evaluated residual. See docs/theory.md, 3, (3.4). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, lost = t.elastic_count[kind], 0.0
     gamma = t.viscosity[kind] / h + damping

@@ -40,10 +40,10 @@ def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
 
 @compiled
 def change_of_function(t: Tables, m: int) -> float:
-    """Return the change in the time step of scalar function m of the pose, at constant coefficients, from changes
-    only, so that nothing cancels. Such functions are sums of products of difference vectors, less a prescribed
-    function of time; forces act along them. See docs/theory.md, 8, (8.2). ``t`` contains all arrays of the model
-    and its state."""
+    """Return the change in the time step of scalar function m of the pose, computed from changes of difference
+    vectors, so that nothing cancels. Such functions are sums of products of difference vectors, minus a prescribed
+    function of time. Coefficients that depend on time count with their means; forces act along the functions. See
+    docs/theory.md, 8, (8.2). ``t`` contains all arrays of the model and its state."""
     total, time = 0.0, t.function_time[m]
     if time >= 0:
         total = prescribed_component(t.moving0, time) - prescribed_component(t.moving1, time)
@@ -122,8 +122,9 @@ def rotational_curvature(t: Tables, k: int) -> float:
 
 @compiled
 def rate_of_function(t: Tables, m: int) -> float:
-    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the velocities
-    of the state. It follows from the derivatives that ``compute_gradients`` has stored. ``t`` contains all arrays
+    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the
+    velocities of the state. It is the sum of velocities of its points times the derivatives that
+    ``compute_gradients`` has stored in ``t.right``. Prescribed motion does not count. ``t`` contains all arrays
     of the model and its state."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):

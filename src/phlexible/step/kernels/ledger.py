@@ -145,9 +145,10 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 
 @compiled
 def round_off_scale(t: Tables, h: float, damping: float) -> float:
-    """Return the sum of the absolute values of all terms whose differences are the energies of the time step [J];
-    times the precision of floats it is the round-off of the energy balance. h is the length of the time step [s],
-    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state.
+    """Return the sum of the absolute values of all terms whose differences are the energies of the time step [J].
+    This sum times the precision of floats is the round-off of the energy balance. It contains strain energies,
+    forces times the terms of positions, and rods. h is the length of the time step [s], ``damping`` numerical
+    damping. ``t`` contains all arrays of the model and its state.
 
     Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
     centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.

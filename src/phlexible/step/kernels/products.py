@@ -287,7 +287,7 @@ def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> 
 @exported
 def carry_stresses(t: Tables, h: float, damping: float, share: Number) -> None:
     """Copy the stresses of the last trial, ``t.product_trial``, to the independent stress unknowns of Newton's
-    method, ``t.product_carried``. This is done in lanes where ``share``, the fraction of the update that was used,
-    is not 0. ``t`` contains all arrays of the model and its state; h and ``damping`` are not used."""
+    method, ``t.product_carried``. Only lanes in which ``share``, the fraction of the update that was used, is
+    above 0 change. h and ``damping`` are not used. ``t`` contains all arrays of the model and its state."""
     for p in range(t.product_rests):
         t.product_carried[p] = where(share > 0.0, t.product_trial[p], t.product_carried[p])

@@ -88,10 +88,9 @@ def trace_of(a: Vector) -> float:
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the logarithm of the squared thickness stretch c of an elastic sheet without stress across it, by
-    Newton's method. x = det C is the squared area stretch in its plane; a and b are the Lame parameter and the
-    shear modulus of small strains [Pa].
-    """
+    """Return the logarithm of c, the square of the thickness ratio (deformed over undeformed) of an elastic sheet
+    whose stress across it is zero. It is computed by Newton's method. x = det C is the square of the area ratio in
+    its plane; a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     ratio = a / (2.0 * b)
     log_x = log(x)
     log_c = -log_x * ratio / (1.0 + ratio)
@@ -105,9 +104,9 @@ def log_of_thickness_squared(a: float, b: float, x: float) -> float:
 
 @compiled
 def thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the squared thickness stretch c of an elastic sheet without stress across it, by Newton's method. x =
-    det C is the squared area stretch in its plane; a and b are the Lame parameter and the shear modulus of small
-    strains [Pa]."""
+    """Return c, the square of the thickness ratio (deformed over undeformed) of an elastic sheet whose stress
+    across it is zero. It is computed by Newton's method for the logarithm of c. x = det C is the square of the
+    area ratio in its plane; a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
     return exp(log_of_thickness_squared(a, b, x))
 
 
@@ -216,8 +215,9 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
     """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
-    tensor C [J/m3]. c are the diagonal and x the shear components of C. ``t`` contains all arrays of the model and
-    its state."""
+    tensor C [J/m3]. The linear law (St. Venant-Kirchhoff) has Lame's constants. Other laws sum one function of
+    each invariant of C, computed from C - I so that small strains do not cancel. c are the diagonal and x the
+    shear components of C. ``t`` contains all arrays of the model and its state."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -266,10 +266,10 @@ def mean_cofactor(c: Vector, x: Vector, ec: Vector, ex: Vector) -> tuple[Vector,
 
 @compiled
 def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress`` with respect to the strain at the end into ``t.soft_tangent`` [Pa].
-    It is a 6 x 6 matrix in columns, with engineering shear strains. g is the group of elements with one law; c and
-    x are diagonal and off-diagonal entries of C = F^T F at the start. dc and dx are their changes, gamma is the
-    factor of viscous and numerical damping."""
+    """Write the derivative of ``mean_stress``, 2nd Piola-Kirchhoff stress, with respect to the Green-Lagrange
+    strain at the end into ``t.soft_tangent`` [Pa]. It is a 6 x 6 matrix stored by columns, with engineering shear
+    strains. g is the group of elements with one law; c and x are diagonal and off-diagonal entries of C = F^T F at
+    the start. dc and dx are their changes, gamma is the factor of viscous and numerical damping."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -571,8 +571,10 @@ def mean_normal(t: Tables, f: int, p: int) -> Vector:
 
 @exported
 def add_pressures(t: Tables, h: float) -> None:
-    """Subtract h times the forces of all pressures on faces of soft bodies from the balances of their nodes in
-    ``t.residual``. ``t`` contains all arrays of the model and its state."""
+    """Add the forces of all pressures on faces of soft bodies over a time step of length h to the nodal balances
+    in ``t.residual``. A positive pressure pushes along the normal of the face that the order of its nodes defines.
+    Forces of the environment enter the balances with a minus sign, times h. ``t`` contains all arrays of the model
+    and its state."""
     for q in range(t.loads):
         for f in range(t.faces_begin[q], t.faces_end[q]):
             m, first = t.face_nodes_count[f], t.face_nodes_begin[f]

@@ -111,9 +111,10 @@ def constraint_scale(t: Tables, m: int) -> float:
 
 @compiled
 def constraint_residuals(t: Tables, h: float) -> None:
-    """Write the residual of all constraint rows for a time step of length h to ``t.residual``: the value of the
-    constraint at its end divided by h, or the multiplier itself for an inactive row, which is thus zero. ``t``
-    contains all arrays of the model and its state. A row is one scalar equation of a joint or drive.
+    """Write the residual of all constraint rows (equations of joints and drives) for a time step of length h to
+    ``t.residual``. It is the value of the constraint at the end of the step divided by h. For an inactive row it
+    is the multiplier itself, which is thus zero. Rows of auxiliary unknowns, which follow the bodies, are set to
+    zero. ``t`` contains all arrays of the model and its state.
 
     Auxiliary rows are zero: their unknowns follow the state.
     """
@@ -224,8 +225,9 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 
 @compiled
 def prescribed_motion_work(t: Tables, i: int) -> float:
-    """Return the work in the time step of the prescribed motions (moving frames and driven paths) that interaction
-    i contains [J]: minus its generalized force times the change of its function that they cause. See
+    """Return the work in the time step [J] that prescribed motions (moving frames and driven paths) do through
+    interaction i. It is minus the generalized force of the interaction times the change of its function that they
+    cause; 0 if nothing in the model moves so. Interactions are first the constraints, then the force elements. See
     docs/theory.md, 8, (8.5). ``t`` contains all arrays of the model and its state."""
     if t.moving == 0:
         return 0.0
@@ -382,9 +384,10 @@ def move_carriers(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a time step of length h, as ``move_carriers``, and the mean forces of all
-    interactions, ``t.pull``. Changes of difference vectors go to ``t.chord_change``. ``damping`` is numerical
-    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
+    """Compute the motion of all bodies over a time step of length h for the guess of the velocities at its end,
+    and the mean forces of all interactions. Poses at the end are written as ``move_carriers`` does, forces to
+    ``t.pull``, changes of difference vectors to ``t.chord_change``. ``damping`` is numerical damping, a multiple
+    of the stiffness. ``t`` contains all arrays of the model and its state."""
     move_carriers(t, h, damping)
     apply_interaction_forces(t, h, damping)
     forces_of_families(t, h, damping)

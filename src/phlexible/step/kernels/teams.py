@@ -109,7 +109,8 @@ def read_lanes(source: Reals, target: Reals, starts: Integers, count: int) -> No
 @compiled_without_overlap
 def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
     """Add the first ``count`` values of SIMD lane ``lane`` of ``source`` to the first ``count`` entries of
-    ``target``. In ``source`` the values of all lanes alternate."""
+    ``target``. In ``source`` the values of all lanes alternate: value k of the lane is at the number of lanes
+    times k plus ``lane``."""
     for k in range(count):
         target[k] += source[TEAM_LANES * k + lane]
 

@@ -70,9 +70,10 @@ def position_in_step(t: Tables, p: int, share: float) -> Vector:
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
     """Return the distance of contact shapes i and j after the fraction ``share`` of the time step (0: start, 1:
-    end) [m], and two parameters. Between balls or line segments it is the distance of centres or axes, without
-    radii, and the parameters 0 .. 1 are those of the nearest points. From a solid or plane it is the signed
-    distance to the surface, and the parameters are 0. ``t`` contains all arrays of the model and its state."""
+    end) [m], and two parameters. Between balls or segments it is the distance of centres or axes, without radii.
+    The parameters, from 0 to 1, are those of the nearest points on the axes (1/2 for two balls). From a solid it
+    is the signed distance, negative inside, and the parameters are 0. ``t`` contains all arrays of the model and
+    its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -87,8 +88,9 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 @compiled
 def start_penetration(t: Tables, i: int, j: int) -> float:
     """Return the depth by which the surfaces of contact shapes i and j overlap at the start of the time step [m];
-    negative if they do not touch. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays
-    of the model and its state."""
+    negative if they do not touch. For a ball on a segment of a line, it is the penetration attributed to this
+    segment, since adjacent segments share one contact. Contact shapes are spheres, line segments and solids. ``t``
+    contains all arrays of the model and its state."""
     if is_ball_on_line(t, i, j):
         m, k = (j, i) if t.member_start[i] == t.member_end[i] else (i, j)
         return penetration_on_line(t, m, k, t.contact_group_exponent[t.member_contact_group[m]], 0.0)[0]
@@ -97,10 +99,11 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all contact pairs over a time step of length h. Add them to the
-    forces ``t.pull`` on points of bodies. Changes of their stored energies go to ``t.contact_group_work``, what
-    they dissipate to ``t.contact_group_loss``, and the work that prescribed motions of frames do through them to
-    ``t.frame_work``. ``t`` contains all arrays of the model and its state."""
+    """Compute the contact and friction forces of all candidate pairs over a time step of length h, and add them to
+    ``t.pull``. That array contains the forces on points of bodies. Sums of the last evaluation are cleared first.
+    Changes of stored energies are added to ``t.contact_group_work``, what the pairs dissipate to
+    ``t.contact_group_loss``, and the work of prescribed motions to ``t.frame_work``. ``t`` contains all arrays of
+    the model and its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -150,9 +153,9 @@ def accept_contact_history(t: Tables) -> None:
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
     """Return the signed distance of contact shape i from the surface of solid j at the start of the time step, and
-    five further values. They are its change, its position along the axis of a rim (else 0), its parameter s on a
-    segment (else 0), and the discrete gradients of the distance with respect to both ends of i. ``t`` contains all
-    arrays of the model and its state.
+    five further values. They are its change, the contact's position along the axis of a rim (else 0), its
+    parameter s on a segment (else 0), and two discrete gradients. The gradients are with respect to both ends of
+    i; the second is zero for a ball or rim. ``t`` contains all arrays of the model and its state.
 
     Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
@@ -231,8 +234,9 @@ def _rotated_to_world(t: Tables, axes: Integers, w: Vector) -> Vector:
 @compiled
 def _apply_ball_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Compute the contact and friction forces between balls i and j over a time step, and add them to the forces
-    ``t.pull`` on their centres. h is the length of the time step [s]. ``t`` contains all arrays of the model and
-    its state."""
+    ``t.pull`` on their centres. Nothing is added if the balls are apart at its start and end. The contact force
+    pushes the centres apart along their mean difference vector. h is the length of the time step [s]. ``t``
+    contains all arrays of the model and its state."""
     reach, c = t.member_radius[i] + t.member_radius[j], t.member_contact_group[i]
     p, k = t.member_start[i], t.member_start[j]
     r = t.world0[p] - t.world0[k]
@@ -296,9 +300,9 @@ def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
     """Add the friction of two round shapes i and j (balls or segments) over a time step of length h to ``t.pull``.
-    The contact is also stored for Newton's matrix. s and z are the parameters on both axes, e is the vector from
-    the axis of j to that of i. ``normal`` is the normal force, ``slope`` its derivative, ``known`` the index of
-    the pair's history (-1: new)."""
+    The contact is also stored for Newton's matrix. s and z are parameters on both axes; e is the vector from the
+    axis of j to that of i. For e = 0 only the stored friction energy is dissipated. ``normal`` is the normal
+    force, ``slope`` its derivative, ``known`` the index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -365,8 +369,9 @@ def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point in the world of two round shapes i and j (balls or segments) [m]. Here s is the
-    parameter on the axis of i and e the vector from the axis of j to that of i. ``t`` contains all arrays of the
+    """Return the contact point in the world of two round shapes i and j (balls or segments) [m]. It divides the
+    vector e, from the axis of j to that of i, in the ratio of the radii. If i has no rotation it is on the axis of
+    i, else if j has none on the axis of j. s is the parameter on the axis of i. ``t`` contains all arrays of the
     model and its state.
 
     It is on the axis of a member that has no rotation.
@@ -381,9 +386,10 @@ def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vecto
 
 @compiled
 def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit normal of the contact of shapes i and j, from j to i, and its parameters 0 to 1 along their
-    axes. The normal is normal to the surface if one is a solid. Else it is along the line between the nearest
-    points of the axes of balls or segments. ``t`` contains all arrays of the model and its state."""
+    """Return the unit normal of the contact of shapes i and j, from j to i in world axes, and its two parameters.
+    These are positions along both axes, from 0 to 1. With a solid the normal is normal to its surface at the
+    middle of the step, else along the line between nearest points of both axes. It is zero if these points
+    coincide. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] > RIM:
         n, s = _solid_normal(t, i, j)
         return n, s, 0.0
@@ -455,10 +461,11 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def find_active_pairs(t: Tables, still: Number) -> bool:
-    """Return whether any pair of contact groups transmits a force at the start or end of the last attempted time
-    step; such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
-    ``t.met_change`` and deflections of bristles in ``t.met_bend``. ``still`` is the motion in a step that counts
-    as rest [m]; ``t`` contains all arrays of the model and its state."""
+    """Return whether shapes of any candidate pair overlap noticeably at the start or end of the last attempted
+    time step. The depth must exceed a fixed fraction of the change of their distance, or of ``still`` [m]. Such
+    pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in ``t.met_change`` and
+    of friction springs in ``t.met_bend``, until the list is full. ``t`` contains all arrays of the model and its
+    state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):

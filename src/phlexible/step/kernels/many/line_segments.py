@@ -89,10 +89,10 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return, at parameter s, the function whose minimum along line segment i is the distance from solid j: the
-    tuple (s, value, derivative with respect to s, normal). The normal is the gradient of the solid's distance. a
-    is the start and u the vector of the segment in the axes of the solid; ``ends`` are the penetrations A, B of
-    its ends and the preferred middle m. ``t`` contains all arrays of the model."""
+    """Return, at parameter s, the function whose minimum along line segment i is its distance from solid j: (s,
+    value, derivative with respect to s, normal). The value is the distance plus (1 - s) A + s B plus a small
+    multiple of (s - m)^2. ``ends`` is (A, B, m), the penetrations of both ends and the preferred middle; a is the
+    start and u the vector of the segment in the solid's axes. The normal is the gradient of the distance."""
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
     high, n = solid_distance_gradient(t, i, j, a + s * u)
@@ -185,9 +185,10 @@ def _minimum_on_segment(
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the
-    solid's distance there. Ends that are too far to touch give a lower bound. a is the start and u the vector of
-    the segment; ``first`` and ``last`` are distance and gradient at its ends. ``t`` contains all arrays of the
-    model and its state."""
+    solid's distance there. Where the segment cannot touch the solid, a lower bound may be returned. a is the start
+    and u the vector of the segment; ``first`` and ``last`` are distance and gradient at its ends, ``ends`` their
+    penetrations and the preferred parameter. Solids that are not convex are searched interval by interval. ``t``
+    contains all arrays of the model and its state."""
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
     A, B, middle = ends
     begin, n = first
@@ -340,9 +341,10 @@ Depth = tuple[float, float, float, Vector, Vector, Vector]
 
 @compiled
 def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -> tuple[float, Vector, Vector]:
-    """Return the factor c (0 .. 1) by which two adjacent segments of a line share the contact energy at their
-    common node n, and its derivatives with respect to (ff, fn) and (nn, ne, ee), scalar products of the vectors
-    from the ball to the far ends f and e and to the node n.
+    """Return the factor c by which adjacent segments of a line share the contact energy at their common node n,
+    and its derivatives. c is 1 unless the ball's projections fall inside both segments, then down to 0. The
+    derivatives are with respect to (ff, fn) and (nn, ne, ee). These are scalar products of the vectors from the
+    ball to n and to the far ends f and e of the segments.
 
     Products of the vectors to the node n, the far ends f of one segment and e of the other: ff, fn, nn, ne and ee.
     """

@@ -38,31 +38,33 @@ MEAN_RADIUS = 2.0 / 3.0  # of a disc
 @compiled
 def axis_start(t: Tables, axes: Integers, k: int) -> Vector:
     """Return axis k (0, 1, 2) of a contact shape in the world at the start of the time step. ``axes`` contains the
-    indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line segments
-    and solids. ``t`` contains all arrays of the model and its state."""
+    indices of the shape's body-fixed directions; for a negative index it is axis k of the world. Contact shapes
+    are spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     return t.world0[axes[k]] if axes[k] >= 0 else unit(k)
 
 
 @compiled
 def axis_change(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the change in the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` contains
-    the indices of its directions; without them it is zero. Contact shapes are spheres, line segments and solids.
-    ``t`` contains all arrays of the model and its state."""
+    """Return the change in the time step of axis k (0, 1, 2) of a contact shape, in the world. ``axes`` contains
+    the indices of the shape's body-fixed directions; for a negative index the change is zero. Contact shapes are
+    spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     return t.change[axes[k]] if axes[k] >= 0 else vector(0.0, 0.0, 0.0)
 
 
 @compiled
 def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
-    """Return the mean over the time step of axis k (0, 1, 2) of a contact shape in the world. ``axes`` contains
-    the indices of its directions; without them it is the axis of the world. Contact shapes are spheres, line
-    segments and solids. ``t`` contains all arrays of the model and its state."""
+    """Return the mean of start and end of the time step of axis k (0, 1, 2) of a contact shape, in the world.
+    ``axes`` contains the indices of the shape's body-fixed directions; for a negative index it is axis k of the
+    world. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its
+    state."""
     return axis_start(t, axes, k) + 0.5 * axis_change(t, axes, k)
 
 
 @compiled
 def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """Return the position of point p in the axes of solid j at the start of the time step, and its change in it
-    [m]. ``t`` contains all arrays of the model and its state."""
+    """Return the position of point p relative to solid j at the start of the time step, and its change in the step
+    [m]. Both are components in the axes of the solid, relative to its centre, so that the change contains the
+    solid's motion. ``t`` contains all arrays of the model and its state."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.world0[p] - t.world0[k], t.change[p] - t.change[k]
     mean = r + 0.5 * dr
@@ -239,9 +241,10 @@ def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
 
 @compiled
 def point_displacement(t: Tables, m: int, s: float, arm: Vector) -> Vector:
-    """Return the displacement in the time step of a point at ``arm`` from the point at parameter s of contact
-    shape m's axis [m]. ``cache_end_frames`` must have been called for m. Contact shapes are spheres, line segments
-    and solids. ``t`` contains all arrays of the model and its state."""
+    """Return the displacement in the time step of a point of contact shape m, in world axes [m]. The point is at
+    ``arm`` from the point at parameter s of the shape's axis; without rotation ``arm`` does not count.
+    ``cache_end_frames`` must have been called for m, which is not checked. Contact shapes are spheres, line
+    segments and solids. ``t`` contains all arrays of the model and its state."""
     p, q, turns = t.member_start[m], t.member_end[m], t.member_axis[6 * m] >= 0
     if p == q:
         return t.change[p] + t.end_turn[2 * m] @ arm if turns else t.change[p]

@@ -134,8 +134,9 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
     """Return the smoothed distance of a point w outside of mesh j [m], the summed weight of faces besides the
     nearest (0: none), and the gradient. Faces up to a fixed factor farther than ``least``, the distance of the
-    nearest, count with weights (least / distance)^p. It is smooth where two faces are equally near. ``t`` contains
-    all arrays of the model and its state."""
+    nearest, count with weights (least / distance)^p; faces in one plane count once. The result is at most
+    ``least``, and smooth where two faces are equally near. ``t`` contains all arrays of the model and its
+    state."""
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:
@@ -227,9 +228,9 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 @compiled
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
     """Return the signed distance of a point w from mesh j at the start of the time step, its change [m], and a
-    discrete gradient. The point moves by dw; the scalar product of the gradient and dw is exactly the change.
-    Distances below twice ``radius`` are smoothed; for 0 no distance is. ``t`` contains all arrays of the model and
-    its state."""
+    discrete gradient. The point moves by dw; the scalar product of the gradient and dw is the change. If the point
+    is too far to touch at start and end, the gradient is zero. Distances below twice ``radius`` are smoothed; for
+    0 no distance is. ``t`` contains all arrays of the model and its state."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

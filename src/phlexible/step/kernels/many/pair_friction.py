@@ -85,9 +85,9 @@ def _is_ball(t: Tables, m: int) -> bool:
 
 @compiled
 def dissipate_pair(t: Tables, index: int) -> None:
-    """Add the energy of the friction bristles of the contact pair at index ``index`` of the stored list to the
-    lost energy ``t.contact_group_loss``. Its bodies have separated; nothing is done for -1. A bristle is a
-    friction spring. ``t`` contains all arrays of the model and its state."""
+    """Move the energy of the friction springs (bristles) of the contact pair at ``index`` of the stored list from
+    stored to lost energy. It is subtracted from ``t.contact_group_work[0]`` and added to ``t.contact_group_loss``.
+    Nothing is done for index -1. ``t`` contains all arrays of the model and its state."""
     if index < 0:
         return
     energy = _bristle_energy_of_pair(t, index)
@@ -187,11 +187,10 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Add the friction forces of contact shapes i and j (spheres, line segments, solids) over a time step of
-    length h to ``t.pull``. Rolling and drilling resistance are included; without friction only the impact speed is
-    stored. The normal force is ``normal``, along n; s and z are the parameters of the contact on the axes of the
-    shapes. ``touch`` is the index of the contact in this time step, ``known`` that of the pair in the last one
-    (-1: new).
+    """Add the friction forces of contact shapes i and j over a time step of length h to ``t.pull``. They oppose
+    slip, rolling and drilling. Without friction or normal force the stored friction energy is lost, and only the
+    impact speed is stored. ``normal`` is the normal force along n; s and z are parameters of the contact on both
+    axes. ``touch`` is the contact's index, ``known`` the pair's in the last step (-1: new).
 
     Derivatives of the friction (8.44) are added at index ``touch``. History variables of the pair are stored if
     there is room.
@@ -236,10 +235,10 @@ def _apply_sliding_friction(
     known: int,
     index: int,
 ) -> None:
-    """Add the sliding friction of contact shapes i and j (balls, segments, solids) over a time step of length h to
-    ``t.pull``. It is the force of a bristle (friction spring), or regularized friction without one. The contact is
-    at the parameters s and z of their axes; n is the normal, ``normal`` the normal force. Results are stored at
-    ``touch`` and ``index``; ``known`` is the index of the pair in the last time step (-1: none).
+    """Add the sliding friction of contact shapes i and j over a time step of length h to ``t.pull``: a force on i
+    against its slip on j, the opposite on j. It is the force of a friction spring (bristle), or regularized
+    friction without one. s and z are parameters of the contact on both axes; n is the normal, ``normal`` the
+    normal force. Results are stored at ``touch`` and ``index``; ``known`` is the pair's last index (-1: none).
 
     Derivatives go to ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
     ``t.pair_bristle_end`` at ``index``.
@@ -294,10 +293,10 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Compute the moments that resist rolling and drilling of ball i on contact shape j, and apply them as forces
-    added to ``t.pull``. h is the length of the time step; drilling is spinning about the normal n. ``normal`` is
-    the normal force, ``touch`` and ``index`` are where results are stored, ``known`` is the index of the pair in
-    the last time step (-1: none). See docs/theory.md, 8, (8.46).
+    """Apply the moments that resist rolling and drilling (spinning about the normal n) of ball i on contact shape
+    j, as forces added to ``t.pull``. They oppose the relative rotation; without a ball nothing is done. h is the
+    length of the time step, ``normal`` the normal force. Results are stored at ``touch`` and ``index``; ``known``
+    is the pair's last index (-1: none). See docs/theory.md, 8, (8.46).
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.

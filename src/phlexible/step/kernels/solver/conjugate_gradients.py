@@ -44,7 +44,8 @@ DEPENDENT = 1e-20  # a row whose direction is held already, relative, squared
 
 @compiled
 def inverse_matrix(A: Matrix) -> Matrix:
-    """Return the inverse of a regular 3 x 3 matrix A."""
+    """Return the inverse of a 3 x 3 matrix A as its adjugate divided by its determinant. That the determinant is
+    not zero is not checked."""
     x, y, z = row(A, 0), row(A, 1), row(A, 2)
     adjugate = transposed(matrix(cross(y, z), cross(z, x), cross(x, y)))
     return (1.0 / dot(x, cross(y, z))) * adjugate
@@ -52,10 +53,10 @@ def inverse_matrix(A: Matrix) -> Matrix:
 
 @compiled
 def set_node_inverses(t: Tables, h: float, damping: float) -> None:
-    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of each node's diagonal block
-    (mass and stiffness), stored in ``t.node_inverse``; all directions of all nodes are marked as free in
-    ``t.node_free``. h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays
-    of the model and its state."""
+    """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of the 3 x 3 diagonal block
+    of each node, stored in ``t.node_inverse``. The block is the nodal mass plus h^2 / 4 times the material
+    stiffness of the linear law, raised by damping. All directions are marked as free: ``t.node_free`` becomes the
+    identity. h is the length of the time step [s], ``damping`` numerical damping, a multiple of the stiffness."""
     one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
         t.node_free[b] = one
@@ -83,8 +84,9 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 def constrain_nodes(t: Tables) -> None:
     """Store in ``t.cg_solution`` a change of nodal velocities that satisfies the linearized constraints of joints
     at nodes of soft bodies (0 elsewhere). Conjugate gradients start there. The constrained directions are removed
-    from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``. Directions that depend on
-    earlier ones are skipped. ``t`` contains all arrays of the model and its state."""
+    from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``, which become zero for a
+    completely fixed node. Directions that depend on earlier ones are skipped. ``t`` contains all arrays of the
+    model and its state."""
     nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
         t.cg_solution[b] = nothing
@@ -109,9 +111,10 @@ def constrain_nodes(t: Tables) -> None:
 
 @compiled
 def constrained_node(t: Tables, m: int) -> int:
-    """Return the node of a soft body that constraint row m acts on, and store the row's gradient with respect to
-    its position in ``t.cg_direction``; -1 for an inactive row. ``t`` contains all arrays of the model and its
-    state. A row is one scalar equation of a joint or drive."""
+    """Return the node of a soft body that constraint row m acts on, and store the gradient of the row in
+    ``t.cg_direction``. The gradient is that with respect to the position of the node. The result is negative if
+    the row is inactive or acts on no node. A row is one scalar equation of a joint or drive. ``t`` contains all
+    arrays of the model and its state."""
     if not is_active(t, m):
         return -1
     compute_gradients(t, m)
@@ -126,9 +129,10 @@ def constrained_node(t: Tables, m: int) -> int:
 
 @compiled
 def add_multipliers(t: Tables, h: float) -> None:
-    """Add to the multipliers ``t.multiplier1`` of joints that act on nodes of soft bodies the forces that balance
-    the residual ``t.cg_residual`` in the constrained directions. h is the length of the time step [s]. ``t``
-    contains all arrays of the model and its state."""
+    """Add to the multipliers ``t.multiplier1`` of joints at nodes of soft bodies the forces that balance the
+    residual in the constrained directions. For each joint, G^T times the added multipliers is -``t.cg_residual`` /
+    h at its node (for one row only the component along it). G contains the gradients of the joint's rows; h is the
+    length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
         begin, count = t.functions_begin[i], t.functions_count[i]
         first, second, third = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
@@ -158,8 +162,9 @@ def add_multipliers(t: Tables, h: float) -> None:
 
 @compiled
 def set_nodal_residual(t: Tables) -> None:
-    """Set ``t.cg_residual``, the right side of conjugate gradients, to minus the residual of the balances of all
-    nodes of soft bodies, read from ``t.residual``. ``t`` contains all arrays of the model and its state."""
+    """Set ``t.cg_residual``, the right side of conjugate gradients, to minus the residual of the momentum balances
+    of all nodes of soft bodies. The residual is read from ``t.residual``; components that a model in a plane or on
+    a line lacks are zero. ``t`` contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         own = t.residual + t.velocities_begin[b]
@@ -168,8 +173,9 @@ def set_nodal_residual(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``t.shift``, and store the result
-    in ``t.force_sum``. The matrix has masses and the stiffness with ``t.point_tangent``, and is never assembled. h
+    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``t.shift``, and store the
+    product in ``t.force_sum``. The matrix, which is never assembled, is the mass plus h^2 times a stiffness. The
+    stiffness follows from ``t.point_tangent`` (material) and ``t.point_stress`` (geometric) at ``t.position``. h
     is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
@@ -205,7 +211,8 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
     """Solve the linear system of soft bodies for the change of nodal velocities by preconditioned conjugate
     gradients. The solution starts from and replaces ``t.cg_solution``, the right side is ``t.cg_residual``. Return
     the number of iterations, or -1 if ``most`` do not suffice or the matrix is not positive definite. h is the
-    length of the time step [s]; tolerances are relative to ``least_speed`` [m/s] at least.
+    length of the time step [s]; the tolerance is relative to the kinetic energy, at least that at ``least_speed``
+    [m/s].
 
     Iterations end at the fraction ``INEXACT`` of the residual, or where it is round-off of the energy.
     """
@@ -252,10 +259,10 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
     """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients, starting
-    from the present guess of velocities and multipliers. Returned is the number of Newton iterations, or -1
-    without convergence. h is the length of the time step [s], ``damping`` numerical damping, ``least_speed`` the
-    least speed to which tolerances are relative [m/s], and ``most`` the largest number of conjugate gradient
-    iterations. ``t`` contains all arrays of the model and its state."""
+    from the present guess of velocities and multipliers. Return the number of Newton iterations, or -1 without
+    convergence. At the end the multipliers of joints are computed from the residual. h is the length of the time
+    step [s], ``damping`` numerical damping. Tolerances are relative to ``least_speed`` [m/s] at least; ``most``
+    bounds the conjugate gradient iterations in total."""
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
     for iteration in range(MOST_UPDATES):
@@ -284,11 +291,10 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Compute the velocity update of one Newton iteration for soft bodies by conjugate gradients, store it in
-    ``t.trial_update`` and add it to the velocities. Returned is the number of conjugate gradient iterations, or -1
-    if ``most`` of them do not suffice. h is the length of the time step [s], ``damping`` numerical damping,
-    ``least_speed`` the least speed to which tolerances are relative [m/s]. ``t`` contains all arrays of the model
-    and its state."""
+    """Compute the velocity update of one Newton iteration for soft bodies by conjugate gradients. It is stored in
+    ``t.trial_update`` and added to ``t.velocity1``; the matrix is that at the middle of the time step. Return the
+    number of conjugate gradient iterations, -1 if ``most`` do not suffice. h is the length of the time step [s],
+    ``damping`` numerical damping, ``least_speed`` the least speed to which tolerances are relative [m/s]."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_position[b] = t.position[b]

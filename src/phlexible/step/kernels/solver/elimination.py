@@ -23,10 +23,11 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored order;
-    return False where a block is singular. ``relaxation`` is a small number added, in units of the bodies'
-    contribution, to the diagonal of constraints that may be redundant; 0: none. ``t`` contains all arrays of the
-    model and its state.
+    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored order.
+    Return False where a block is singular; the factorization stops when all lanes are. For joints that may be
+    redundant, the fraction ``relaxation`` of the bodies' contribution to each constraint row is added to its
+    diagonal (0: nothing). What was added is stored in ``t.row_relaxation``. ``t`` contains all arrays of the model
+    and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     fraction of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that
@@ -85,8 +86,9 @@ def substitute_columns(t: Tables, b: Reals, columns: int) -> None:
 
 @exported
 def factor_frame(t: Tables, b: int) -> Truth:
-    """Factor the diagonal block of floating body b in place by LU decomposition, without other bodies; return
-    False where it is singular. ``t`` contains all arrays of the model and its state."""
+    """Factor the diagonal block of floating body b in place by LU decomposition with pivots, as if no other body
+    were coupled to it. A long body, stored in segments, is factored segment by segment. Return False where the
+    block is singular. ``t`` contains all arrays of the model and its state."""
     if has_segments(t, b):
         return factor_segments(t, b)
     n = t.velocities_count[b]
@@ -95,9 +97,9 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve a linear system with the factored diagonal block (mass matrix) of carrier b, a floating body or node,
-    in place for x. x becomes zero if ``t.hardness[b]`` marks the body as without inertia. For a node x is divided
-    by its mass. ``t`` contains all arrays of the model and its state."""
+    """Solve a linear system with the factored diagonal block (mass matrix) of body b for x, in place. For a node
+    of an absolute body x is divided by its mass. For a floating body whose ``t.hardness`` is negative in all
+    lanes, x becomes zero. ``t`` contains all arrays of the model and its state."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])

@@ -42,9 +42,10 @@ PREDICTED_WITH_STRESSES = 1e-14  # of thin shells, whose updates end at 1e-13
 
 @compiled
 def velocity_norm(t: Tables, nu: Reals) -> float:
-    """Return the largest norm sqrt(sum (w_i nu_i)^2) over all floating bodies and nodes of the velocities nu of
-    one of them [m/s]; NaN if a velocity is NaN. The weights w, in ``t.velocity_weight``, make angular and elastic
-    velocities comparable with linear ones. ``t`` contains all arrays of the model and its state."""
+    """Return the largest norm of the velocities of one body, sqrt(sum (w_i nu_i)^2), over all floating bodies and
+    nodes [m/s]. nu, shape (velocities,), contains the velocities of all bodies. The weights w, in
+    ``t.velocity_weight``, make angular and elastic velocities comparable with linear ones. The result is NaN if a
+    velocity is NaN. ``t`` contains all arrays of the model and its state."""
     largest = 0.0
     for b in range(t.carriers):
         total = 0.0
@@ -71,10 +72,11 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
 
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float]:
-    """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, if updates
-    go on decreasing as before. Second is the largest product of the last update with ``t.row_curvature`` [1/s2].
-    If multipliers ``make_friction`` a slower decrease is assumed, that of an iteration with stored factors. ``t``
-    contains all arrays of the model and its state.
+    """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, and a
+    curvature. The first is trial^2 / (last largest), from the largest entries of the trial update, the last update
+    and the multipliers. If multipliers ``make_friction``, it is a fixed fraction of trial / largest. The second is
+    the largest product of the last update with ``t.row_curvature`` [1/s2]. ``t`` contains all arrays of the model
+    and its state.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -93,8 +95,8 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float
 
 @compiled
 def multipliers_make_friction(t: Tables) -> bool:
-    """Return whether any joint has friction whose limit depends on its joint force. ``t`` contains all arrays of
-    the model and its state."""
+    """Return whether any force law is friction whose limit depends on a joint force: one with an index in
+    ``t.bearing`` that is not negative. ``t`` contains all arrays of the model and its state."""
     for f in range(t.forces):
         if t.bearing[f] >= 0:
             return True
@@ -161,11 +163,11 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute and factor Newton's matrix, ``t.blocks``, at the point of the last residual; return False where it
-    is singular. Only the ``selected`` lanes (of several mechanisms that advance at the same time) get new factors;
-    those that are not ``active`` need none. h is the length of the time step, ``damping`` numerical damping, a
-    multiple of the stiffness; ``relaxation`` is the relative term added for redundant constraints. ``t`` contains
-    all arrays of the model and its state.
+    """Compute Newton's matrix at the point of the last residual and factor it in ``t.blocks``; return False where
+    it is singular. Only ``selected`` lanes (of several mechanisms that advance at the same time) need new factors.
+    Other ``active`` lanes get their stored factors back; with relaxation all other lanes do. h is the length of
+    the time step, ``damping`` numerical damping, ``relaxation`` the relative term added for redundant constraints.
+    ``t`` contains all arrays of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -204,11 +206,11 @@ def solve_step(
     enough: float,
     shortest: float,
 ) -> tuple[Choice, float]:
-    """Solve the equations of one time step of length h by Newton's method, starting from the present guess of
-    velocities and multipliers; return a status and the number of iterations for each lane. Only the ``selected``
-    lanes (of several mechanisms that advance at the same time) change. ``damping`` is numerical damping,
-    ``relaxation`` is added for redundant constraints; ``least_speed`` [m/s], ``acceptable``, ``enough`` and
-    ``shortest`` decide when the iteration ends. ``t`` contains all arrays of the model.
+    """Solve the equations of one time step of length h by Newton's method with a line search. It starts from
+    ``t.velocity1`` and ``t.multiplier1`` and replaces both. Return a status (converged, nearly, not, or singular)
+    and the number of iterations of each lane; only ``selected`` lanes change. ``damping`` is numerical damping,
+    ``relaxation`` is added for redundant constraints; ``least_speed``, ``acceptable``, ``enough`` and ``shortest``
+    decide when the iteration ends.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
