@@ -159,9 +159,9 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 @exported
 def set_border(t: Tables, b: int, C: Matrix) -> None:
     """Write the rows and columns of an auxiliary vector unknown y into the block of segmented floating body b in
-    Newton's matrix. Its rows become minus the first moments S of the shape functions, its diagonal 1; the matrix C
-    times S is subtracted from its columns. With y, inertia about the centre of mass does not fill the band. ``t``
-    contains all arrays of the model and its state."""
+    Newton's matrix. The diagonal of y becomes 1, its rows minus the first moments S of the shape functions over
+    the root of the mass. C S with the 3 x 3 matrix C is subtracted from its columns. With y, inertia about the
+    centre of mass does not fill the band. ``t`` contains all arrays of the model and its state."""
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_value + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)

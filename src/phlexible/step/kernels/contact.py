@@ -291,10 +291,11 @@ def impact_damping(
 
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean dry friction force of force element f along its coordinate theta over a time step of length
-    h. Second is its derivative with respect to theta at the end. For friction of a joint, the friction limit
-    includes a multiple of the joint force. The lost energy is added to ``t.loss``, the derivative with respect to
-    the limit written to ``t.force_by_level``. See docs/theory.md, 8, (8.19)."""
+    """Return the mean dry friction force of force element f over a time step of length h. It has the sign of
+    the change of the coordinate theta; callers subtract it, since friction opposes motion. Second is its
+    derivative with respect to theta at the end. For friction of a joint the limit includes a multiple of the
+    joint force. The lost energy is added to ``t.loss``, the derivative with respect to the limit written to
+    ``t.force_by_level``."""
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -314,9 +315,9 @@ def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
     """Return the mean friction force of a bristle (friction spring of stiffness k, damping d and deflection z) in
-    a time step of length h. The surfaces slide by u, and the force is at most the friction ``limit``. Then follow
-    its derivative with respect to the limit, e, a and s of its derivative a I - s e e^T with respect to u, the
-    deflection at the end, and whether it slips. See docs/theory.md, 8, (8.44)."""
+    a time step of length h. It points along the slip u and is at most ``limit``; friction on the sliding body is
+    its opposite. Then follow its derivative with respect to the limit, and e, a, s of its derivative a I - s e e^T
+    with respect to u. Last are the deflection at the end and whether it slips."""
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z
@@ -345,9 +346,10 @@ def bristle_energy(t: Tables, f: int) -> float:
 
 @compiled
 def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return five results of regularized dry friction for a slip u in a time step of length h. The force is the
-    friction ``limit``, reduced in proportion to the speed below ``speed`` [m/s]. Then come its derivative with
-    respect to the limit, and e, a and s of its derivative a I - s e e^T with respect to u."""
+    """Return the force of regularized dry friction for a slip u in a time step of length h, and its derivatives.
+    The force is along u (friction on the sliding body is its opposite): ``limit``, reduced in proportion to the
+    speed below ``speed`` [m/s]. Then come its derivative with respect to the limit, and e, a and s of its
+    derivative a I - s e e^T with respect to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed
@@ -358,11 +360,11 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
-    """Return the mean friction force of force element f in a time step of length h that changes its coordinate by
-    ``change``. Then follow its derivatives with respect to ``level`` and to the coordinate at the end. The force
-    is at most ``level``. It is the force of a bristle (friction spring, which sticks), or regularized friction
-    where there is none. The deflection at the end goes to ``t.bristle_end``, the lost energy is added to
-    ``t.loss``."""
+    """Return the mean friction force of force element f in a time step of length h, in which its coordinate grows
+    by ``change``. It has the sign of ``change`` and is at most ``level``; callers subtract it. Then follow its
+    derivatives with respect to ``level`` and to the coordinate at the end. A friction spring (bristle) sticks;
+    without one friction is regularized. The deflection at the end goes to ``t.bristle_end``, the lost energy is
+    added to ``t.loss``."""
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b

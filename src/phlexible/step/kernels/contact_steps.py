@@ -91,7 +91,7 @@ def resting_force(stiffness: float, p: float, depth: float, change: float) -> fl
 def swing_amplitude(square: float, h: float, ahead: float, change: float) -> float:
     """Return an estimate of the amplitude [m] with which the spring of a contact oscillates in a time step of
     length h [s]. ``square`` is its squared circular frequency [1/s2], ``change`` the change of its length in the
-    step, ``ahead`` the change that the speed at the start alone would give. The amplitude is mean speed /
+    step. ``ahead`` is the change that the speed at the start alone would give. The amplitude is mean speed /
     frequency, plus acceleration / frequency^2, plus half of ``change``."""
     theta = abs(h) * sqrt(square) if square > 0.0 else 1.0
     far = (0.5 * (abs(ahead) + abs(2.0 * change - ahead)) + 2.0 * abs(change - ahead) / theta) / theta

@@ -43,11 +43,11 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Floats, relaxation: float) -> bool:
-    """Write the velocities of the state, projected so that they satisfy all joints and drives, to ``out``, shape
-    (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time derivatives of all
-    constraints, ``relaxation`` a small number added relatively to the diagonal of redundant ones; ``header``
-    locates the model's arrays. Return False where constraints are redundant at this pose in any lane (one of
-    several mechanisms computed at the same time). See docs/theory.md, 4, (4.15).
+    """Write the velocities of the state, projected in the mass norm so that they satisfy all joints and drives, to
+    ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time
+    derivatives of all constraints; ``header`` locates the model's arrays. ``relaxation`` is added relatively to
+    the diagonal of redundant constraints. Return False where constraints are redundant in any lane (mechanisms
+    computed at the same time). See docs/theory.md, 4, (4.15).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.

@@ -430,10 +430,11 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of force element f along its coordinate theta over a time step of length h. The second
-    result is its derivative with respect to theta at the end. The force has elastic, viscous, friction, contact
-    and prescribed parts, and is also stored in ``t.scalar_force``. Numerical damping ``damping`` acts on strings.
-    ``t`` contains all arrays of the model and its state."""
+    """Return the mean force of force element f along its coordinate theta over a time step of length h, positive
+    towards larger theta. The second result is its derivative with respect to theta at the end. It is the
+    prescribed force minus elastic, viscous, friction and contact forces, plus the multiplier of a relation. The
+    force is stored in ``t.scalar_force``, losses in ``t.loss``. Numerical ``damping`` acts on strings. ``t``
+    contains all arrays of the model and its state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)

@@ -6,8 +6,9 @@ from phlexible.step.compilation.notation import Tables, Truth
 
 @compiled
 def is_active(t: Tables, row: int) -> Truth:
-    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active; events may lock
-    and release rows during a run. ``t`` contains all arrays of the model and its state."""
+    """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active. Rows without a
+    switch always are. Events lock and release the others during a run: a row is released while its entry of
+    ``t.locked_at`` is NaN. ``t`` contains all arrays of the model and its state."""
     switch = t.row_switch[row]
     if switch < 0:
         return True

@@ -70,8 +70,9 @@ def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
 
 @compiled
 def curvature(D: Matrix, S: Matrix) -> Vector:
-    """Return the curvature vector (torsion and two bendings) of a rod [rad/m], from its directors D and their
-    derivatives S with respect to arc length. Directors are the axes of a section, here the rows of a matrix."""
+    """Return the curvature vector of a rod in axes of its section [rad/m], torsion and two bending curvatures.
+    Component 1 is (d_3 . d_2' - d_2 . d_3') / 2, the others follow cyclically. The directors d_i, axes of the
+    section, are the rows of D, their derivatives d_i' along the arc length the rows of S."""
     return -0.5 * cross_of_dyads(D @ transposed(S))
 
 

@@ -384,10 +384,10 @@ def move_carriers(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def motion_and_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion of all bodies over a time step of length h for the guess of the velocities at its end,
-    and the mean forces of all interactions. Poses at the end are written as ``move_carriers`` does, forces to
-    ``t.pull``, changes of difference vectors to ``t.chord_change``. ``damping`` is numerical damping, a multiple
-    of the stiffness. ``t`` contains all arrays of the model and its state."""
+    """Compute the motion of all bodies over a time step of length h for the guess ``t.velocity1`` of the
+    velocities at its end. Poses at the end are written as ``move_carriers`` does. Mean forces of all interactions
+    are written to ``t.pull``, changes of difference vectors to ``t.chord_change``. ``damping`` is numerical
+    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     move_carriers(t, h, damping)
     apply_interaction_forces(t, h, damping)
     forces_of_families(t, h, damping)

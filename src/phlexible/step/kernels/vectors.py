@@ -256,10 +256,10 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k^T motion_l, shape (velocities of the carrier of k, velocities of the carrier of l), from
-    a ``block`` of Newton's matrix: the derivative of a force c dx_l on point k that depends on the displacement
-    dx_l of point l at the end of a time step of length h [s]. A carrier is a floating body, or a node of another
-    body. ``t`` contains all arrays of the model.
+    """Subtract c lever_k^T motion_l from a ``block`` of Newton's matrix, the derivative of a force c dx_l on point
+    k. dx_l is the displacement of point l at the end of a time step of length h [s]. Rows are the velocities of
+    the body or node of k, columns those of the body or node of l. If point l has auxiliary unknowns, columns are
+    these, and c lever_k^T is subtracted.
 
     Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
     of its auxiliary.
