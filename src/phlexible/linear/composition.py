@@ -39,9 +39,10 @@ def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
 
 
 def composed_model(linear: Linearization) -> LinearPHDAE:
-    """Build the linear model of a complete mechanism by connecting the port-Hamiltonian models of its bodies, one
-    scalar constraint of a joint after the other. The result equals what ``linearize`` returns in displacement
-    form.
+    """Return the linear port-Hamiltonian model of a complete mechanism in displacement form, built by connecting
+    the models of its bodies. Each scalar constraint of a joint connects one port of each body and adds one
+    multiplier. States and inputs are finally sorted as ``linearize`` sorts them, whose result in displacement form
+    is the same.
 
     Raises:
         ModelError: springs and dampers between bodies.
@@ -138,8 +139,10 @@ class _Parts:
         return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
 
     def model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the linear port-Hamiltonian model of one body in displacement form. It has one port for each
-        scalar constraint and each input that acts on the body."""
+        """Return the linear port-Hamiltonian model of one body in displacement form. Its matrices are the body's
+        rows and columns of the linearized mechanism, without constraints. It has one port for each scalar
+        constraint of a joint on the body, then one for each input that acts on it. Raise ``ModelError`` for a body
+        of another model."""
         linear = self._linear
         index = next((k for k, placed in enumerate(linear.system.bodies) if placed is body), None)
         if index is None:

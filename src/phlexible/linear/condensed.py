@@ -148,7 +148,9 @@ class CondensedModel:
 
 def condensed(model: ObservedPHDAE) -> CondensedModel | None:
     """Convert a first-order linear model of velocities and stresses to a second-order model by eliminating the
-    stresses. Return None if the model has another form, or if more than 4000 stresses are coupled with each other.
+    stresses. Return a ``CondensedModel`` with mass, damping, stiffness and independent constraints. Return None if
+    a state is neither velocity nor stress, or stresses have losses or other couplings than to velocities. Return
+    None too if more than 4000 stresses are coupled in one block.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints.
@@ -223,8 +225,8 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
 
 
 def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
-    """Return the inverse of a sparse block-diagonal matrix, computed block by block; None if a block is singular or
-    has more than 4000 rows."""
+    """Return the inverse of a sparse block-diagonal matrix, computed block by block with scaled rows. Return None
+    if a block is singular up to round-off or has more than 4000 rows. An empty matrix is returned itself."""
     if not matrix.shape[0]:
         return matrix
     _, label = connected_components(matrix, directed=False)

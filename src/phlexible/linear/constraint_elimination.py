@@ -31,7 +31,7 @@ def algebraic_states(model: ObservedPHDAE) -> IntArray:
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
     """Split the states of a linear model into states with dynamics and constraint multipliers (zero rows of E),
     and return the indices of both. The equations are ``E dx/dt = (J - R) Q x + B u``. Raise ``ModelError`` if
-    multipliers are coupled with each other, with dissipation, or through E or Q.
+    multipliers are coupled with each other in J, appear in R, or are coupled with other states in E or Q.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.
@@ -60,9 +60,10 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
 
 
 def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return a linear model without multipliers: its states are reduced to free coordinates in the null space of
-    the constraints, with the same inputs and outputs. A model without multipliers is returned unchanged. Raise
-    ``ModelError`` if inputs or outputs act on multipliers directly.
+    """Return a linear model without multipliers: states and efforts are expressed by free coordinates in null
+    spaces of the constraints, with the same inputs and outputs. All matrices are projected; redundant constraints
+    are allowed. A model without multipliers is returned unchanged. Raise ``ModelError`` if inputs or outputs act
+    on multipliers directly.
 
     Displacements stay states even where a constraint holds their rate: they then keep their initial
     value, and the model has a zero eigenvalue for each.
@@ -126,7 +127,9 @@ CONJUGATE_UNITS = {"m/s": "kg m/s", "rad/s": "kg m^2/s", "N": "m", "N m": "rad",
 
 def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
     """Return a linear model in free coordinates, without constraints and their multipliers, with the same inputs
-    and outputs. Its states are displacements and velocities, or velocities and stresses.
+    and outputs. A model with second-order matrices is projected on the null space of its constraints:
+    displacements and velocities, or in stress form velocities; stresses remain. Other models go through
+    ``without_algebraic_states``.
 
     The free coordinates are some of the model's own, whose names they keep; the others follow from them.
 
@@ -168,7 +171,8 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
     """Transform a linear model without constraints to states E x, so that E becomes the identity: ``dx/dt = (J -
     R) Q x + B u``. The new states are momenta instead of velocities and strains instead of stresses. Q becomes Q
-    E^-1, made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular.
+    E^-1, made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular or the
+    model too large for a dense inverse.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 

@@ -115,10 +115,10 @@ class StepsToRest:
         self._has_history = bool(memory.counts["kept_pairs"])
 
     def equilibrium(self, state: State) -> State:
-        """Search the static equilibrium near a state by time steps from rest, whose velocities are set to zero
-        after each, and return it. Friction springs are deflected by the motion. The length of the time steps grows
-        while forces shrink; the search ends at round-off. Raise ``EquilibriumError`` if it does not come to rest
-        or bodies move far away.
+        """Search the static equilibrium near a ``state`` and return it. Time steps start from rest; after each,
+        velocities are set to zero. Friction springs are deflected by the motion. Step lengths grow while
+        accelerations shrink, and shrink after failed or too large steps; the search ends at round-off. Raise
+        ``EquilibriumError`` if the bodies do not come to rest, or move far away.
 
         Raises:
             EquilibriumError: steps lead to none.
@@ -230,10 +230,10 @@ class StepsToRest:
 def with_closed_joints(
     assembly: Assembly, state: State, rows: IntArray, mass: Matrix, prescribed: PrescribedMotions
 ) -> State | None:
-    """Return the state near ``state`` in which all joints are closed, by Newton's method with smallest corrections
-    in the metric of the ``mass`` matrix. Return None if it does not converge or the constraints are singular. Only
-    the linearly independent constraints with the indices ``rows`` are solved; without any, the state itself is
-    returned. Angles of gears count full turns.
+    """Return the state near ``state`` in which all joints are closed, by Newton's method. Each correction is the
+    smallest in the metric of the ``mass`` matrix, and solves the independent constraints with the indices
+    ``rows``. Without ``rows`` the state itself is returned; None without convergence or for singular constraints.
+    ``prescribed`` are values of prescribed motions. Angles of gears count full turns.
 
     Args:
         assembly: tables of the system.
@@ -360,10 +360,10 @@ class OperatingPoint:
 def operating_point(
     system: System, kind: OperatingKind, state: State | None, time: float | None = None
 ) -> OperatingPoint:
-    """Determine the pose about which a system (mechanism) is linearized, with its joint forces and sticking
-    friction. According to ``kind`` it is the given pose, the static equilibrium near it or a steady rotation.
-    It starts from ``state``, or else from the initial pose. At another ``time`` [s] the joints that functions of
-    time move are closed first; None: the time of the state.
+    """Return the pose about which a system (mechanism) is linearized, with its joint forces and sticking friction.
+    By ``kind`` it is the given pose, the pose without loads, the static equilibrium near it, or a steady rotation.
+    The search starts from ``state`` (None: the initial pose). For static equilibria, joints are first closed at
+    ``time`` [s] (None: of the state). Raise ``ModelError`` for a state of another model.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -394,9 +394,10 @@ def operating_point(
 
 
 def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
-    """Return the state nearest to ``pose`` whose joints are closed at ``time`` [s]. Prescribed angles and ground
-    frames are changed to their values there in increments, so that angles count full turns. If a joint is open
-    that no function of time moves, the pose is returned with that time, otherwise unchanged."""
+    """Return the state nearest to ``pose`` whose joints are closed at ``time`` [s]. Prescribed motions of joints
+    and ground frames change from the pose's values to those at ``time`` in increments, so that angles count full
+    turns. If a joint is open whose motion is not prescribed, the pose is returned with that time, otherwise
+    unchanged."""
     system, there = assembly.system, replace(pose, time=time)
     at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
     first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
@@ -429,10 +430,10 @@ def _within_half_a_turn(angles: Array) -> Array:
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Return the pose ``resting`` unchanged as an operating point, with the joint forces that balance gravity,
-    loads, contacts and friction there. Raise ``EquilibriumError`` if no joint forces do. If ``kind`` is UNLOADED,
-    or forces are at most round-off, the point is UNLOADED with zero joint forces. ``friction`` describes the
-    sticking friction.
+    """Return the pose ``resting`` unchanged as an operating point of the given ``kind``, with joint forces that
+    balance gravity, loads, contacts and friction there. If ``kind`` is UNLOADED, or all forces are at most
+    round-off, it is an UNLOADED point with zero joint forces. Raise ``EquilibriumError`` if joint forces cannot
+    balance the others. Redundant constraints get the smallest forces.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -467,8 +468,9 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 
 def _check_guides(system: System, state: State, at: Instants) -> None:
-    """Raise ``EquilibriumError`` if a tendon of a system would slide through its guides at rest. The coordinate of
-    each tendon is evaluated at the instant ``at``, which belongs to ``state``.
+    """Raise ``EquilibriumError`` if a tendon with friction at its guides would slide through them at rest. Its
+    lengths between guides are evaluated at the instant ``at``, which belongs to ``state``. Other force elements
+    are skipped.
 
     Raises:
         EquilibriumError: names the tendon.
@@ -563,10 +565,10 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from a state by time steps. Where the friction of a
-    contact between two surfaces exceeds its limit, a constant friction force replaces the friction spring and the
-    search is repeated, until nothing more slips. The force has the size of the limit and the direction of the
-    spring force.
+    """Return the state at rest that a mechanism reaches from ``state`` by time steps. Where friction between two
+    surfaces in contact exceeds its limit, a constant force replaces the friction spring: limit times direction of
+    the spring force. The search is repeated until nothing more slips or positions stay equal. Raise
+    ``EquilibriumError`` after too many repetitions.
 
     Raises:
         EquilibriumError: none was found.

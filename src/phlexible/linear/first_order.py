@@ -189,8 +189,10 @@ class EnergyForm:
 
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
-    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is ``|y|^2 / 2`` (Cholesky
-    factor of the energy matrix). The result has dense matrices and orthonormal constraints.
+    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is ``|y|^2 / 2``, by Cholesky
+    factors of the energy matrix. The result has dense matrices, orthonormal constraints, and the matrices to and
+    from y. Velocities come first where they can be told from stresses. Raise ``ModelError`` for singular E,
+    ``IndefiniteEnergyError`` for an energy that is not positive.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints, inputs that
@@ -299,10 +301,10 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Return linearly independent constraints with orthonormal directions, computed by a singular value
-    decomposition. The four arrays are directions (n, k), inputs (k, inputs), outputs (outputs, k) and an
-    orthonormal basis of the free coordinates (n, n - k). ``ties`` are the given directions (n, multipliers).
-    Inputs or outputs that contradict redundant constraints raise ``ModelError``.
+    """Return linearly independent constraints with orthonormal directions, by a singular value decomposition of
+    the given directions ``ties`` (n, multipliers). The four arrays are directions (n, k), inputs (k, inputs),
+    outputs (outputs, k) and an orthonormal basis of the free coordinates (n, n - k). ``ports`` and ``outputs``
+    belong to the given multipliers. Raise ``ModelError`` if they contradict redundant constraints.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -392,10 +394,10 @@ class StateSpaceMatrices:
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
-    """Return the state-space matrices A, B, C, D of a linear model in free energy coordinates, with constraints
-    eliminated. Inputs may prescribe velocities. For those named in ``accelerations``, the velocity becomes an
-    additional state and its time derivative the input. Raise ``ModelError`` if an output depends on the time
-    derivative of any other input.
+    """Return state-space matrices A, B, C, D of a linear model in free energy coordinates, constraints eliminated.
+    Inputs may prescribe velocities. For inputs named in ``accelerations``, the velocity becomes an additional
+    state and its time derivative the input. Raise ``ModelError`` if an output depends on the time derivative of
+    another input, or is the rate of a joint force.
 
     Raises:
         ParameterError: accelerations of inputs that prescribe no velocity.
@@ -449,9 +451,9 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Raise a ``ModelError`` if an output of a linear model depends on the time derivative of an input outside the
-    mask ``is_rate``; such a model has no state space. ``D_rate``, shape (outputs, inputs), is this dependence;
-    entries below a small fraction of the largest entry are ignored."""
+    """Raise ``ModelError`` if an output of a linear model depends on the time derivative of an input outside the
+    mask ``is_rate``; such a model has no state space. ``D_rate`` (outputs, inputs) has the coefficients of the
+    time derivatives; entries below a small fraction of the largest are ignored."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > IMPROPER * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return
@@ -470,9 +472,10 @@ LARGEST = 4000
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return the dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D
-    u``; multipliers of constraints are eliminated first. For inputs named in ``accelerations``, which prescribe
-    velocities, the time derivative becomes the input and the velocity a state.
+    """Return dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D u``.
+    Constraints are eliminated first. For inputs named in ``accelerations``, which prescribe velocities, the time
+    derivative becomes the input and the velocity a state. Differentiated outputs are expressed by states and
+    inputs. Raise ``ModelError`` for a model too large for dense matrices.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.

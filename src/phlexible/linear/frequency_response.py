@@ -58,9 +58,10 @@ class FrequencyResponse:
 
 
 def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResponse:
-    """Compute the frequency response of a linear model at frequencies omega >= 0, shape (k,) [rad/s]: complex
-    outputs for unit harmonic inputs, shape (k, outputs, inputs). Return it with names and units. Raise
-    ``ParameterError`` without inputs or outputs, ``ModelError`` if there are too many.
+    """Return the frequency response of a linear model at frequencies ``omegas`` >= 0, shape (k,) [rad/s]: complex
+    outputs for unit harmonic inputs, shape (k, outputs, inputs). Each frequency is one sparse or dense solve.
+    Raise ``ParameterError`` without inputs or outputs, ``ModelError`` for too many pairs of both, ``PoleError`` at
+    an undamped resonance.
 
     Raises:
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.
@@ -161,9 +162,9 @@ class _SecondOrder:
         return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
-        """Raise a ``PoleError`` if the response x (n, inputs) of a second-order model at angular frequency
-        ``omega`` [rad/s] is that of an undamped resonance. It is if x is not finite, or if the work of an input is
-        tiny compared with the energy while motions are large."""
+        """Raise ``PoleError`` if the response x (n, inputs) of a second-order model at ``omega`` [rad/s] is that
+        of an undamped resonance. It is if x is not finite, or if the work of an input is tiny compared with the
+        energy of its response. For omega other than 0, the response must also be large compared with the force."""
         if not np.isfinite(x).all():
             raise _pole(omega)
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))
@@ -281,10 +282,10 @@ def inverse_input(
     *,
     accuracy: float = 0.0,
 ) -> InverseInput:
-    """Compute the force or torque with which the single output of a linear model follows a ``path`` from rest to
-    rest. The second derivative of the path is divided by the model's frequency response (FFT). The motion takes
-    ``duration`` [s]; before and after it the path is constant. The function ``path`` is called with one time t at
-    a time.
+    """Return the force or torque over time with which the single output of a linear model follows a ``path`` from
+    rest to rest. The Fourier transform of the path's acceleration is divided by the frequency response; components
+    below ``accuracy`` are dropped. The motion takes ``duration`` [s]; ``lead`` [s] before and after (None: as
+    long), the path is constant. Raise ``ParameterError`` if the input does not decay there.
 
     The frequency response is inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead``
     [s] before the motion to ``lead`` after it.
@@ -357,9 +358,10 @@ def _check_model(model: object) -> None:
 
 
 def _accelerations(path: Callable[[float], float], time: Array, duration: float, step: float) -> Array:
-    """Return the second time derivative of a path (function of time) at the given times ``time``, shape (N,),
-    by central differences of fourth order. ``step`` is the time between values [s]. Before time 0 and after
-    ``duration`` the path is at rest."""
+    """Return the second time derivative of a user's ``path`` (function of time) at equally spaced times, shape
+    (N,). It is computed by central differences of fourth order; ``step`` is the time between values [s]. Before
+    time 0 and after ``duration`` the path has its values there. Raise ``ParameterError`` for values that are not
+    finite."""
     further = np.concatenate([time[:2] - 2 * step, time, time[-2:] + 2 * step])
     values = np.array(
         [
@@ -372,9 +374,9 @@ def _accelerations(path: Callable[[float], float], time: Array, duration: float,
 
 
 def _check_ends(force: Array, lead: float) -> None:
-    """Raise a ``ParameterError`` if an input over time, ``force`` of shape (N,), has not decayed at both ends of
-    its window. The largest value near the ends is compared with the largest of all. ``lead`` [s] is named in the
-    message."""
+    """Raise ``ParameterError`` if an input over time, ``force`` (N,), has not decayed at both ends of its window.
+    The largest absolute value near the ends may be only a small share of the largest of all. ``lead`` [s] is the
+    time before and after the motion, named in the message."""
     edge = max(1, int(EDGE * len(force)))
     greatest = np.abs(force).max()
     left = max(np.abs(force[:edge]).max(), np.abs(force[-edge:]).max()) / (greatest or 1.0)

@@ -55,9 +55,10 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Collect the stresses that are states of a linear model of a system about an operating ``point``: of all
-    bodies, then spring forces, then forces of sticking friction and contact pairs. Return the compliance matrix,
-    strain rates and names. ``stress`` says whether stresses of bodies are continuous.
+    """Return the stresses that are states of a linear model of a system about an operating ``point``: compliance
+    matrix, strain rates per velocity, and names. They belong to all bodies, then to springs of force elements,
+    then to sticking friction and pairs in contact. ``stress`` says whether stresses of bodies are continuous.
+    Bodies must be floating bodies.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -79,9 +80,9 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return a copy of a second-order model with the elastic stiffness of continuous stress states of its bodies,
-    which is lower than that of displacements. Viscous damping is changed in proportion. If ``stress`` is
-    discontinuous, the stiffness is equal and ``mechanics`` itself is returned."""
+    """Return a copy of a second-order model (``mechanics``) with the lower stiffness that continuous stress states
+    of its bodies have. Viscous damping changes by viscosity times the change of stiffness. If ``stress`` is
+    discontinuous, the stiffness equals that of displacements and ``mechanics`` itself is returned."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []
@@ -105,10 +106,10 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateGroup]]:
-    """Return stiffnesses (k,), sparse derivatives of spring coordinates with respect to small motions (k,
-    velocities), and state blocks (name and unit of the force). The k rows belong to all springs of nonzero
-    stiffness, then to sticking friction springs, then to contact pairs in contact. A spring of negative stiffness
-    raises ``EquilibriumError``."""
+    """Return all springs of a system about an operating ``point`` as three results. They are stiffnesses (k,),
+    sparse derivatives of spring lengths or angles with respect to small motions (k, velocities), and names with
+    units of their forces. Springs of force elements with nonzero stiffness come first, then sticking friction,
+    then contact pairs. Raise ``EquilibriumError`` for a negative stiffness."""
     state = point.state
     elements = element_state(system, system.at(state), state)
     stiffness = np.array(
@@ -196,10 +197,10 @@ def linearization(
     at: OperatingKind = OperatingKind.GIVEN,
     state: State | None = None,
 ) -> Linearization:
-    """Linearize a system (mechanism) about an operating point: return its second-order matrices (mass, damping,
-    stiffness, constraints) with generalized forces of the ``inputs`` and linear functions (matrix rows) of the
-    ``outputs``. Outputs default to the rates at the inputs. The point is of kind ``at`` (given pose, equilibrium,
-    ...), determined from ``state`` or else from the initial pose.
+    """Linearize a system (mechanism) about an operating point: return mass, damping, stiffness and constraint
+    matrices, generalized forces of ``inputs`` and matrix rows of ``outputs``. Outputs default to the rates at the
+    inputs. The point is of kind ``at`` (given pose, equilibrium, ...), from ``state`` or else the initial pose.
+    Raise for an unstable equilibrium, coefficients that change in a steady rotation, or equal names.
 
     Args:
         system: bodies, joints and loads.
@@ -299,9 +300,9 @@ def _first_order(
     strains_first: bool,
 ) -> LinearPHDAE:
     """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``). Its ``states`` are
-    velocities, strains or stresses s, strains of viscoelastic branches and multipliers of constraints; s come first
-    if ``strains_first``. The three matrices ``strains`` are E, B and Q of ``E ds/dt = B v`` with the
-    stresses Q s."""
+    velocities, strains or stresses s, strains of viscoelastic branches and multipliers of constraints; s come
+    first if ``strains_first``. ``strains`` is a tuple of matrices E, B and Q: ``E ds/dt = B v``, and stresses are
+    Q s."""
     compliance, rates, efforts = strains
     n, count, rows = mechanics.size, compliance.shape[0], mechanics.constraint_matrix.shape[0]
     still, ties, G = sparse.csr_array((count, count)), sparse.csr_array((rows, rows)), mechanics.constraint_matrix
@@ -334,9 +335,10 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Return a tuple with a text on the fastest initial rotation of a body that a linear model at rest does not
-    describe. The tuple is empty if there is none. Rotations below a tolerance are ignored, as are vibrations of
-    less than 1 rad, which the model at rest describes. ``resting`` is the state of linearization.
+    """Return a tuple with one text on the fastest initial rotation of a body that a linear model at rest does not
+    describe; empty if there is none. It is empty below a tolerance, if the springs stop the rotation within 1 rad
+    (by energies), or if prescribed motions stop it. ``resting`` is the state of linearization, ``mechanics`` its
+    matrices.
 
     There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
@@ -363,9 +365,10 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
 
 
 def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
-    """Raise an ``EquilibriumError`` that names bodies if the matrices of a linear model about a steady rotation
-    change as it rotates further. They are computed again after a small rotation and compared in body axes. Nothing
-    is checked if no body rotates. ``point`` is the operating point, ``mechanics`` are the matrices there.
+    """Raise ``EquilibriumError`` that names bodies if the matrices of a linear model about a steady rotation
+    change as it rotates further. They are computed again after a small rotation and compared in body axes:
+    constraints, viscoelastic strains, stiffness, damping and gyroscopic terms. Nothing is checked if no body
+    rotates. ``point`` is the operating point, ``mechanics`` are the matrices there.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -429,10 +432,10 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers, shape (constraints,), with which forces in body axes in the rotated state
-    ``after`` equal the forces at the operating point. Applied and joint forces count. The multipliers follow from
-    one linear system with the ``mass`` matrix; redundant constraints get zero. Raise ``EquilibriumError`` if no
-    multipliers fulfil this up to a tolerance.
+    """Return the joint multipliers (constraints,) in the rotated state ``after`` with which all forces in body
+    axes equal those at the operating ``point``. Applied and joint forces count, loads at the time of the point.
+    One linear system with the ``mass`` matrix gives the independent multipliers; redundant ones are zero. Raise
+    ``EquilibriumError`` if a remainder above a tolerance is left.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

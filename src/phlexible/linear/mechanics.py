@@ -135,9 +135,10 @@ class InnerStrains:
 
 
 def inner_strains(elements: ElementState, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
-    """Collect the strains of all viscoelastic branches (springs and dashpots in series, Maxwell elements) of
-    a system about a state, linearized in small motions. There is one object for each relaxation time, in
-    ascending order. The matrix ``motion`` converts small motions to the axes of the velocities.
+    """Return the strains of all viscoelastic branches (spring and dashpot in series, Maxwell elements) of a
+    system, linearized in small motions about ``state``. There is one object for each relaxation time, ascending,
+    with matrix rows, stiffness and names of the strains. ``motion`` converts small motions to the axes of the
+    velocities.
 
     Args:
         elements: force elements of the system there.
@@ -262,8 +263,9 @@ class BodyMatrices:
 
 def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
     """Return mass, gyroscopic, damping and stiffness matrix of small motions of one floating body about a steady
-    motion. They are in body axes, each of shape (velocities, velocities). The steady motion has elastic coordinates
-    ``eta``, shape (n,), and velocities ``nu`` in body axes. At rest ``eta`` may have more leading axes.
+    motion, each (N, N) in body axes. The steady motion has elastic coordinates ``eta`` (n,) and N constant
+    velocities ``nu`` in body axes. Centrifugal stiffness and gyroscopic terms come from derivatives of velocity
+    forces; without ``nu`` they are zero. Matrices are sparse if those of the body are.
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
@@ -290,9 +292,9 @@ def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
 
 
 def absolute_matrices(body: AbsoluteBody, q: Array, rates: Array) -> BodyMatrices:
-    """Return mass, damping and stiffness matrix of small motions of a string or soft body at rest with nodal
-    positions ``q``; prestress is part of the stiffness. Raise ``EquilibriumError`` if the body moves (nonzero
-    ``rates``).
+    """Return mass, gyroscopic (zero), damping and stiffness matrix of small motions of a string or soft body at
+    rest with nodal positions ``q``. Prestress is part of the stiffness. Raise ``EquilibriumError`` if the body
+    moves (nonzero ``rates``); warn (``SlackStringWarning``) if parts of a string are compressed.
 
     Raises:
         EquilibriumError: one that moves.
@@ -507,9 +509,10 @@ class LinearMechanics:
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """Return the second-order matrices (mass, damping, stiffness, constraints) of a system (mechanism) about
-    an operating point, without inputs and outputs. Return also texts that describe forces which the linear
-    model leaves out."""
+    """Return the second-order matrices of a system (mechanism) about an operating ``point``, and texts on forces
+    that they leave out. Matrices are mass, gyroscopic, damping, stiffness, constraints, and stiffness without
+    potential (follower forces); inputs and outputs are empty. Stiffness includes joint forces, loads, springs,
+    contacts and sticking friction; at an UNLOADED point springs count without preload."""
     state = point.state
     at = system.at(state) if point.kind is OperatingKind.STEADY_ROTATION else system.at_rest(state)
     motion, elements = _motions(system, state), element_state(system, at, state)

@@ -49,8 +49,9 @@ ROUNDS, SETTLED, NEAR = 12, 1e-7, 1e-3
 
 def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, ComplexArray, int]:
     """Return the ``count`` lowest eigenvalues s (Im s >= 0) of a damped or gyroscopic second-order model, in
-    ascending order of |s|. Return also their complex shapes of unit modal mass, shape (n, count), and the number
-    of zero eigenvalues. Dense matrices are used for small models, else Arnoldi's method with a shift."""
+    ascending order of |s|. Return also complex shapes of unit modal mass, shape (n, count), and the number of zero
+    eigenvalues, which are set to exact zeros. Small models use dense matrices, large ones Arnoldi's method with a
+    shift."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
     else:
@@ -73,9 +74,9 @@ def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> Com
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
     """Return the ``count`` lowest modes of a second-order model with viscoelastic branches (Maxwell elements);
-    purely decaying motions are not counted. Small models are solved exactly with dense matrices, and decay rates
-    are returned too. Large ones are solved in a basis that is extended until the eigenvalues converge, else
-    ``ModelError`` is raised.
+    purely decaying motions are not counted. Small models are solved with dense matrices in all modes, and decay
+    rates are returned too. Large ones start from undamped modes of relaxed and fast stiffness; corrections by
+    inverse iteration extend the basis until eigenvalues converge, else ``ModelError`` is raised.
 
     Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
     that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
@@ -129,10 +130,10 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, computed in the span of
-    ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares`` (k,). One mode of each
-    complex pair is returned, rigid modes as zeros. Purely decaying motions are not modes here; their rates are
-    stored in ``relaxations``."""
+    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, computed densely in the
+    span of ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares`` (k,). Of a complex
+    pair the eigenvalue with Im s > 0 is returned; rigid modes are zeros. Decay rates of purely decaying motions
+    are stored in ``relaxations``."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -164,8 +165,9 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
     """Return all complex eigenvalues of a damped or gyroscopic second-order model (``mechanics``) and the mode
-    shapes, shape (n, eigenvalues). Dense matrices in coordinates of the undamped modes are used, so that low
-    frequencies are accurate in a stiff model. Rigid motions count once, as one zero each."""
+    shapes, shape (n, eigenvalues). A dense first-order matrix in coordinates of the undamped modes is used, so
+    that low frequencies are accurate in a stiff model. Positions of rigid motions are no states: each is one
+    zero."""
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -300,9 +302,10 @@ def point_motions(linear: Linearization, attachment: Attachment, shapes: Array |
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
-    """Return the ``count`` lowest modes of a second-order model (``mechanics``), rigid modes included, by the
-    eigenvalue solver that the model needs: for symmetric, complex or viscoelastic problems. ``linear`` is the
-    linearized mechanism, if the model comes from one.
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``), rigid modes included. The solver
+    is that for viscoelastic models with Maxwell branches, for complex ones with damping, gyroscopic or follower
+    forces, else the symmetric one; unstable motions then have real eigenvalues. ``linear`` is stored with the
+    result: the linearized mechanism, if the model comes from one.
 
     Raises:
         ParameterError: a count below 1.
@@ -334,8 +337,9 @@ STILL = 1e-6  # share of the energy of a constant state that is kinetic
 
 def lowest_model_modes(model: ObservedPHDAE, count: int) -> Modes:
     """Return the ``count`` lowest modes of any linear port-Hamiltonian model, with all inputs zero (prescribed
-    velocities too). A second-order form is used if the model has one or can be condensed to one, else dense
-    matrices. Raise ``ModelError`` if the model is too large for dense matrices.
+    velocities too). Second-order matrices are used if the model has them or can be condensed to them. Else dense
+    matrices in energy coordinates are, or without energy coordinates if the energy is not positive. Raise
+    ``ModelError`` if the model is too large for dense matrices.
 
     Raises:
         ParameterError: a count below 1.
@@ -386,8 +390,9 @@ class _AllModes:
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
     """Return the ``count`` lowest modes of a first-order model of velocities and stresses, computed by the
-    eigenvalue solver for its second-order form (``motions``). Their shapes are states scaled to the energy 1/2;
-    the number of self-stresses is stored too."""
+    eigenvalue solver for its second-order form (``motions``). Shapes are states (velocities, and stresses of
+    displacements velocity / eigenvalue), scaled to the energy 1/2. The number of self-stresses (stresses that no
+    motion changes) is stored too."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
@@ -401,9 +406,9 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Return all modes of a linear model (``form``) in energy coordinates by dense matrices. States that
-    never change are separated: rigid motions from self-stresses where velocities are known, else all count as
-    rigid motions."""
+    """Return all modes of a linear model in energy coordinates (``form``) by a dense eigenvalue problem. The
+    kernel, states that never change, is separated first. Of it, states with velocity are rigid motions and the
+    others are counted as self-stresses; without known velocities all are rigid motions."""
     kernel = _kernel(form.on_free_states(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities

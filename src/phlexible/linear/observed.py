@@ -62,9 +62,10 @@ class ObservedPHDAE(LinearPHDAE):
 
 
 def observed_linearization(linear: Linearization, form: Form, stress: StressContinuity) -> ObservedPHDAE:
-    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with its outputs, in
-    displacement or in stress ``form``. ``stress`` says whether the stresses of bodies are continuous in stress
-    form. Displacements as outputs in stress form raise ``ModelError``.
+    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with its outputs.
+    Displacement ``form`` has displacements and velocities as states, stress form velocities and stresses. In
+    stress form, ``stress`` says whether the stresses of bodies are continuous, and outputs that are displacements
+    raise ``ModelError``.
 
 
     Raises:

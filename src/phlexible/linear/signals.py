@@ -128,8 +128,9 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
     """Return, for each of the ``inputs`` of a linear model, its port (name and units) and its generalized forces
-    of unit size, shape (velocities,). An input is a force, torque, joint, point of a body (``Attachment``) or
-    motor; ``point`` is the operating point. Joints and points give one pair for each axis.
+    for unit input, shape (velocities,). An input is a force, torque or distributed force of constant value, joint,
+    point of a body, or tendon motor. Joints and points give one port for each axis. ``point`` is the operating
+    point. Raise ``ModelError`` for others.
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on

@@ -408,9 +408,10 @@ class StickingFriction(PickledFields):
         return tuple(str(self.system.forces[k].element) for k in self.force_indices)
 
     def at(self, state: State, multipliers: Array) -> BentBristles:
-        """Return a ``BentBristles`` of all friction springs (bristles) at the pose of ``state``, at rest:
-        deflections, limits, which of them slip, and generalized forces. The springs are deflected by the motion
-        from the start pose, at most to their friction limits. Joints transmit the given ``multipliers``."""
+        """Return all friction springs (bristles) at the pose of ``state``, at rest, as ``BentBristles``:
+        deflections, friction limits, which of them slip, and generalized forces. They are deflected by the motion
+        from the start pose; those beyond their limit are shortened to it and slip. Limits depend on the joint
+        forces ``multipliers``."""
         if not self.count:
             none = np.zeros(0)
             return BentBristles(state, multipliers, none, self.has_slipped, np.zeros_like(state.velocity))
@@ -595,9 +596,10 @@ class PairsAtRest:
         }
 
     def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a state and a changed array ``member_hold`` (in a dictionary) that replace the friction springs
-        of slipping pairs between two surfaces by constant forces. In contact groups the friction of slipping pairs
-        becomes zero. ``slips`` has a mask (sliding, rolling, drilling) by number of the pair."""
+        """Return a copy of ``state`` and a changed array ``member_hold`` that replace friction springs of slipping
+        contact pairs by constant forces. The array is returned in a dictionary. A constant force is a very soft
+        spring with a long deflection. In contact groups friction of slipping pairs becomes zero. ``slips`` has a
+        mask (sliding, rolling, drilling) by number of the pair."""
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
@@ -634,8 +636,9 @@ class PairsAtRest:
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose
-        ``state`` at rest, shape (velocities, velocities) each. Friction at its limit adds nothing. If
-        ``is_balanced``, the geometric stiffness of the forces that balance the contact forces is included.
+        ``state`` at rest, each (velocities, velocities). They are tangents with contacts minus tangents without.
+        Friction at its limit adds nothing. If ``is_balanced``, the geometric stiffness of the forces that balance
+        the contact forces is included.
 
         Args:
             state: pose at rest about which motions are small.

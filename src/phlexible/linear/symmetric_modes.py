@@ -47,9 +47,10 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return the at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
-    model, ``mechanics``, allow. Rigid modes come with exact zeros; negative squares (unstable motions) come first.
-    Small models use dense matrices, large ones Lanczos iteration. Damping and gyroscopic terms are ignored."""
+    """Return at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
+    model, ``mechanics``, allow: squared frequencies, shapes of unit modal mass, number of rigid modes. Rigid modes
+    have exact zeros; negative squares (unstable motions) come first. Small models use dense matrices, large ones
+    Lanczos iteration. Damping and gyroscopic terms are ignored."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)
@@ -201,9 +202,10 @@ def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Ar
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, and shapes, shape (n, count), of all elastic modes of a
-    second-order model that has only ``count`` of them. It has many ``rigid`` motions besides; ``mechanics``
-    are its matrices."""
+    """Return squared frequencies, ascending, and shapes (n, count) of all ``count`` elastic modes of a
+    second-order model (``mechanics``) that has many ``rigid`` motions besides. A random basis, projected on
+    allowed motions without rigid ones, spans them. The projected problem is solved densely; low frequencies follow
+    from its inverse, which is more accurate."""
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))

@@ -85,9 +85,9 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
     """Return an orthonormal reduction ``basis`` (n, k) extended by static responses of the model, then by
-    responses near its ``poles``, lowest first. Every few columns a response at the frequency of the largest error
-    is appended instead. The result has at most ``most`` columns; if static responses do not fit, they are left out
-    with a warning.
+    responses near its ``poles``, lowest first. Every few columns, a response at the frequency of a grid with the
+    largest error is appended instead. The result has at most ``most`` columns; if static responses do not fit,
+    they are left out with a ``ReductionWarning``.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].
@@ -300,8 +300,8 @@ def _port_directions(mechanics: LinearMechanics) -> Array:
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
     """Return the lowest undamped modes of a second-order model and the rigid motions that its inputs cause, shape
-    (n, k). So many modes are computed that, if possible, ``count`` of them contribute to the response. Raise
-    ``ParameterError`` if there are more than ``count`` such rigid motions."""
+    (n, k). The number of modes is doubled up to twice, until ``count`` of them contribute to the response or no
+    more exist. Raise ``ParameterError`` if there are more than ``count`` such rigid motions."""
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)
@@ -369,8 +369,9 @@ class MotionAnswers(Answers):
 
     def columns(self, omega: float) -> list[Array]:
         """Return a list of real columns, shape (n, 1) each, that span the responses of the second-order model to
-        unit inputs. The frequency is ``omega`` [rad/s], and columns of most energy come first. At zero they are
-        static responses, also to forces at the outputs."""
+        unit inputs at ``omega`` [rad/s]. Columns are sorted by energy; a complex response gives its two phases one
+        after the other. At zero they are static responses, also to forces at the outputs. Raise ``PoleError`` at
+        an undamped pole."""
         try:
             found: ComplexArray | Array = (
                 harmonic_responses(self._mechanics, omega)
@@ -474,8 +475,9 @@ RIGID = 1e-8  # of the most strained column
 
 def body_deformations(linear: Linearization, body: PlacedBody, basis: Array) -> Array:
     """Return the deformations of one body that a ``basis`` of motions of a linearized mechanism contains, as
-    columns of the body's elastic coordinates. Linearly dependent columns and columns with negligible strain energy
-    are left out. Raise ``ModelError`` for a body of another model or without elastic coordinates.
+    columns of the body's elastic coordinates. Columns with negligible strain energy, or linearly dependent in the
+    energy norm, are left out. Raise ``ModelError`` for a body of another model or without elastic coordinates in a
+    body frame.
 
     In the coordinates of its description, so that ``modes=`` takes them.
 

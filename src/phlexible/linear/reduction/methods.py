@@ -73,8 +73,9 @@ def passivity(model: ObservedPHDAE) -> PassivityCertificate:
 
 
 def _zero_modes(model: ObservedPHDAE) -> int | None:
-    """Return the number of independent states of a linear model that never change (rigid motions, self-stresses);
-    None if the model has more than 1500 states or its energy is not positive."""
+    """Return the number of independent states of a linear model that never change (rigid motions, self-stresses),
+    as the number of singular values near zero. Return None if the model has more than 1500 states or has no energy
+    coordinates (``ModelError``)."""
     if model.order > LARGEST:
         return None
     try:
@@ -145,10 +146,11 @@ def reduced_model(
     keep_rigid: bool = False,
     static_correction: bool = False,
 ) -> Reduction:
-    """Reduce a linear model to at most ``order`` states by the given method, and return the small port-Hamiltonian
-    model with the basis used. Inputs and outputs are the same; multipliers of constraints are eliminated unless
-    ``keep_rigid``. Krylov bases match responses at ``frequencies`` [rad/s]; with ``static_correction`` static
-    responses replace the last modes.
+    """Reduce a linear model to at most ``order`` states by ``method``, and return a small port-Hamiltonian model
+    with the basis used. Inputs and outputs are the same. With ``keep_rigid``, only flexible states are reduced;
+    else constraints are eliminated. Krylov bases match responses at ``frequencies`` [rad/s]; with
+    ``static_correction``, static responses replace the last modes. Warn (``ReductionWarning``) if fewer states are
+    found.
 
     With fewer states, and a ``ReductionWarning``, where inputs reach and outputs see no more of them.
 

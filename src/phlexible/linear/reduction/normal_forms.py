@@ -109,9 +109,9 @@ GRAMIAN_ROUND_OFF = np.finfo(float).eps
 
 def balanced_basis(form: NormalForm, order: int) -> Array:
     """Return an orthonormal basis of at most ``order`` states of a model for balanced truncation. Rigid motions
-    that inputs cause come first, then the directions of the largest Hankel singular values above round-off. Raise
-    ``ModelError`` if a mode has no damping, and ``ParameterError`` if ``order`` is not above the number of rigid
-    motions.
+    that inputs cause come first, then directions of the largest Hankel singular values, from two Lyapunov
+    equations. Velocities and the stresses that they cause are selected together. Raise ``ModelError`` if a mode
+    has no damping, ``ParameterError`` if ``order`` is not above the number of rigid motions.
 
     k = order, or less where fewer states are both reached by inputs and seen by outputs: Gramians are known up
     to round-off, products of their factors (the Hankel values) up to its root.
@@ -195,10 +195,10 @@ MOST_ROUNDS = 30
 
 
 def irka_basis(form: NormalForm, order: int) -> Array:
-    """Compute a basis for model reduction by the iterative rational Krylov algorithm for port-Hamiltonian models
-    (pH-IRKA of pyMOR). Return at most ``order`` orthonormal columns of n states: first the rigid motions of
-    ``form``, then the columns that the iteration finds. If the model has no more states than ``order``, its whole
-    space is returned. An ``order`` not above the number of rigid motions raises ``ParameterError``.
+    """Return a basis for model reduction by the iterative rational Krylov algorithm for port-Hamiltonian models
+    (pH-IRKA of pyMOR). It has at most ``order`` orthonormal columns, first the rigid motions of ``form``. If the
+    model has no more states than ``order``, the whole space is returned. Raise ``ParameterError`` for an ``order``
+    not above the number of rigid motions, ``MissingExtraError`` without pyMOR.
 
     Raises:
         MissingExtraError: pyMOR is not installed.

@@ -85,8 +85,8 @@ class StateBasis:
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
     """Project a linear model on a basis of states (Galerkin) and return the small dense port-Hamiltonian model.
-    Its E is the identity for the states of the basis; dissipation at round-off is set to zero. The small model has
-    multipliers only if inputs prescribe velocities or outputs are constraint forces."""
+    Its E is the identity, since the basis is orthonormal in the energy; dissipation at round-off is set to zero.
+    The small model has multipliers only if inputs prescribe velocities or outputs are constraint forces."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
@@ -141,8 +141,9 @@ def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array,
 
 
 def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> None:
-    """Raise a ``ModelError`` if the reduced model ``small`` has constant states in which the full model changes,
-    with all inputs zero. ``V`` is the basis of the reduction."""
+    """Raise ``ModelError`` if the reduced model ``small`` has constant states, with all inputs zero, in which the
+    full ``model`` changes. Rates of the full model are computed under its constraints and measured in its energy.
+    ``V`` is the basis of the reduction."""
     moving, tied = dynamic_and_multipliers(small)
     ties = small.structure[moving][:, tied].toarray()
     free = linalg.null_space(ties.T) if ties.size else np.eye(V.shape[1])
@@ -175,10 +176,10 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis of velocities and of the stresses that they cause, for reducing a model of velocities and
-    stresses to at most ``order`` states. The function ``basis`` is called once with the second-order form and a
-    count, and returns motions as columns. With ``flexible``, only these states count. If ``with_tied``, prescribed
-    velocities are added and not counted.
+    """Return a basis of velocities and of the stresses that they cause, for reducing a model to at most ``order``
+    states. ``basis`` is a function, called once with second-order matrices and a count, that returns motions as
+    columns. With ``flexible`` (indices), rigid states do not count. If ``with_tied``, motions for prescribed
+    velocities are added and not counted. Raise ``ParameterError`` for an order too low or too high.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.
@@ -243,9 +244,10 @@ def _energies(source: CondensedModel, states: Array) -> Array:
 
 
 def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses: Array) -> tuple[Array, int]:
-    """Return stress states as columns that are orthonormal in the energy, shape (order of the model, k): the
-    given ``self_stresses`` of a model (``source``), then the stresses that the given ``motions`` cause as
-    displacements. Of the motions the ``first`` ones are counted too.
+    """Return stress states as columns orthonormal in the energy, shape (order of the model, k): the
+    ``self_stresses``, then the stresses that ``motions``, as displacements, cause. Return also how many of them
+    come from self-stresses and the ``first`` motions. Motions without strain cause none. Raise ``ModelError`` if
+    an output sees these, ``IndefiniteEnergyError`` for an energy that is not positive.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
@@ -299,8 +301,9 @@ class StateAnswers(Answers):
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
         """Store a first-order linear ``model`` whose responses to harmonic inputs span a Krylov basis; nothing is
-        solved yet. ``rigid`` are constant states (rigid motions) as columns, which static responses exclude.
-        ``shift`` [rad/s] is a small positive frequency that makes the matrix of static responses regular.
+        solved yet. ``rigid`` (None: none) are constant states (rigid motions) as columns, which static responses
+        exclude. ``shift`` [rad/s] is a small positive frequency that makes the matrix of static responses regular.
+        States are divided into velocities and stresses, if known.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -465,10 +468,11 @@ def state_basis(
     static_correction: bool = False,
     flexible: IntArray | None = None,
 ) -> StateBasis:
-    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by the
-    given method. Krylov bases match responses at ``frequencies`` [rad/s], modal ones end with static
-    responses if ``static_correction``. If ``flexible`` is given the order counts these states only. States
-    that are needed for prescribed velocities and for joint forces as outputs are added to the order.
+    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by
+    ``method``. Krylov bases match responses at ``frequencies`` [rad/s]; modal ones end with static responses if
+    ``static_correction``. With ``flexible`` (indices), only these states count. States needed for prescribed
+    velocities and joint forces are added. Raise ``ModelError`` for a model that the method cannot treat,
+    ``ParameterError`` for an unsuitable order.
 
     Args:
         static_correction: for modal bases: static responses take the place of the last modes.
@@ -547,8 +551,9 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Return states of a model (``form``) in energy coordinates, as orthonormal columns, shape (n, k), that a
-    reduced model must contain. Inputs prescribe motions along them, or outputs are the joint forces there."""
+    """Return states of a model (``form``) that a reduced model must contain, in energy coordinates, as orthonormal
+    columns (n, k). They are the constraint directions along which inputs prescribe velocities, or whose forces are
+    outputs. Directions up to round-off are left out."""
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
     parts = form.ties @ np.hstack([T[:, prescribed], others])
