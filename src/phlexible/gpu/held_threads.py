@@ -71,9 +71,10 @@ class ThreadStepper(StateColumns):
         self._velocities = processor.allocate(self._projected.nbytes)
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the
-        GPU; return the time steps that each took, and whether each had dependent joints or an error in its
-        energy balance, shape (mechanisms,).
+        """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the GPU.
+        Return the number of time steps that each completed, and whether each had dependent joints or an error in
+        its energy balance, shape (mechanisms,). States and loads are copied to the GPU before, states and last
+        stored instants back after.
 
         Args:
             count: number of steps.

@@ -147,8 +147,8 @@ class LibraryInputs(_ByName[Array]):
         return read_only(found)
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        """Set the input ``name`` of a compiled library to a ``value``, a number or (loads) three numbers,
-        from the next time step on.
+        """Set the input ``name`` of a compiled library to a ``value``, a number or (loads) three numbers, from the
+        next time step on. An unknown name, another count or values that are not finite raise ``ParameterError``.
 
         Raises:
             ParameterError: no input of that name, or not its count of finite numbers.

@@ -133,8 +133,9 @@ def sources(codes: Mapping[str, bytes], data: str) -> dict[str, bytes]:
 
 
 def write_archive(files: Mapping[str, bytes], path: Path) -> None:
-    """Write a zip archive of the C sources and object files of a library (``files``) at ``path``, for a
-    linker of the user.
+    """Write a zip archive of ``files``, bytes by their names in the archive, to the file ``path``. It may be an
+    FMU, or the C sources and object files of a library for a linker of the user. Raise ``ResultFileError`` if it
+    cannot be written.
 
     Raises:
         ResultFileError: it cannot be written.
@@ -186,7 +187,7 @@ def write_bytes(content: bytes, path: Path) -> None:
 
 def write_library(content: bytes, path: Path) -> None:
     """Write a compiled library (``content``) to the file ``path``, replacing an existing file in one step. Also
-    copy the C header ``model.h`` to the same folder.
+    copy the C header ``model.h`` to the same folder. Raise ``ResultFileError`` if that fails.
 
     Raises:
         ResultFileError: they cannot be written.

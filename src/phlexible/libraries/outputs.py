@@ -303,7 +303,8 @@ class OutputTables:
 
     def of(self, sensors: Mapping[str, Sensor]) -> Outputs:
         """Return the outputs of a library for sensors by name, with the operations that compute them from
-        measurements.
+        measurements of compiled code. Raise ``ModelError`` for a sensor that needs Python or belongs to another
+        model.
 
         Raises:
             ModelError: one that needs Python, or of another model.

@@ -83,8 +83,8 @@ class Range:
         return max(abs(self.low), abs(self.high))
 
     def value(self, x: float) -> float:
-        """Return the parameter value at a relative position x in its range, where -1 is the low end and 1 the high
-        end."""
+        """Return the parameter value at a relative position x in its range, by linear interpolation. x = -1 is the
+        low end and 1 the high end; at or beyond these, exactly the ends are returned."""
         if abs(x) >= 1.0:
             return self.high if x > 0 else self.low
         return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)

@@ -249,8 +249,9 @@ class Plan:
 
     def memory(self, tables: Tables) -> Memory:
         """Return the memory (arrays whose addresses compiled code reads) with the ``tables`` of a mechanism,
-        connected to the compiled functions that it needs. If the last mechanism had tables of the same names, its
-        arrays are used again where they are equal. ``tables`` and memory are cached for the next call.
+        connected to the compiled functions that it needs. If the last mechanism had tables of the same names and
+        structure, its arrays are used again where they are equal. ``tables`` and memory are cached for the next
+        call, unless they are very large.
 
         Caching is one assignment: threads may do it at the same time. Memory of very large models is not cached.
         """
@@ -272,8 +273,8 @@ class Plan:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two tables are both empty, or equal lists of numbers. Other tables give False, even arrays
-    that are equal."""
+    """Return whether two tables are both empty and of one type, or equal lists of numbers. All other tables give
+    False, even arrays that are equal, since they are compared later."""
     if type(first) is list and type(second) is list and first:
         return type(first[0]) in (int, float) and first == second
     return (

@@ -32,7 +32,7 @@ POSITIVE = 4.0  # by how much products of diagonal entries may be too small
 def rows_times(sign: float) -> Any:
     """Return a compiled function that computes c += sign * sum_r x[r] * b_r in place, a row vector times a matrix.
     Its arguments are x, the number of rows, b, ``stride``, c and ``count``: rows b_r of ``count`` entries begin
-    ``stride`` entries apart in memory.
+    ``stride`` entries apart in memory. Groups of four rows whose x are all zero are skipped.
 
     LLVM knows the sign, 1 or -1, so that no product contains it.
     """
@@ -107,8 +107,10 @@ def subtract_from_four_rows(
 
 @compiled
 def pivot_row(a: Reals, k: int, n: int, stride: int) -> tuple[Choice, Truth]:
-    """Return the index of the pivot row of column k of an (n, n) matrix a among rows k .. n - 1. Rows are
-    ``stride`` entries apart; the second result is whether the pivot is finite and not zero.
+    """Return the index of the pivot row of column k of an (n, n) matrix a among rows k .. n - 1. It is the row of
+    the largest entry. Row k itself is preferred where the entries below are no larger than in a symmetric positive
+    definite matrix. Rows are ``stride`` entries apart; the second result is whether the pivot is finite and not
+    zero.
 
     It is row k if the block might be symmetric and positive, as those of bodies nearly are: entries are then no
     larger than those on the diagonal allow, a_ik^2 <= a_ii a_kk, whatever the units. Rows that stay in place do so

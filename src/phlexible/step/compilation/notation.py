@@ -68,9 +68,9 @@ def pack(builder: Any, components: Sequence[Any]) -> Any:
 
 
 def arithmetic(builder: Any, name: str, a: Any, b: Any) -> Any:
-    """Emit LLVM code for the sum, difference or product of two numbers a and b, where ``name`` is LLVM's
-    instruction such as "fadd"; returns the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes
-    the code."""
+    """Emit LLVM code for the sum, difference, product or quotient of two numbers a and b, where ``name`` is LLVM's
+    instruction such as "fadd"; returns the LLVM value. The code follows from the kind of numbers of a: plain
+    floats, SIMD lanes, dual or secant numbers. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     return kind_of(a.type).arithmetic(builder, name, a, b)
 
 
@@ -854,9 +854,9 @@ def _number_kind_of_table(tables: TablesType, table: Table) -> NumberKind:
 
 
 def header_number(builder: Any, tables: Any, index: int) -> Any:
-    """Emit LLVM code that reads the integer at ``index`` of the header of tables, marked as never
-    changing; returns the LLVM value. A header is the array of a model's counts and addresses of tables.
-    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that reads the integer at ``index`` of the header of tables; returns the LLVM value. The load
+    is marked as one whose value never changes, so that LLVM may read it once. A header is the array of a model's
+    counts and addresses of tables. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     number = builder.load(builder.gep(tables, [ir.Constant(INTEGER, index)], inbounds=True))
     number.set_metadata("invariant.load", builder.module.add_metadata([]))
     return number

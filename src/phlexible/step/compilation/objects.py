@@ -215,7 +215,8 @@ class CodeFile:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """Return the compiled code of an entry point (function that Python calls) that is stored in a file.
+        """Return the compiled code of an entry point (function that Python calls) that is stored in a file by
+        ``write``, decompressed. A file whose digest or compression is damaged raises ``ValueError``.
 
         Raises:
             ValueError: the file has other bytes than were written.
@@ -227,7 +228,8 @@ class CodeFile:
             raise ValueError(f"{file} holds compiled code that cannot be unpacked: {error}") from error
 
     def fits(self) -> bool:
-        """Return whether this compiled code was made from the present source files."""
+        """Return whether this compiled code was made from the present source files, by comparing digests. It is
+        False if a source file changed since this process loaded it."""
         return self.sources == sources_digest()
 
 
@@ -280,7 +282,8 @@ def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> Non
 
 
 def read_sealed(file: Path) -> tuple[dict[str, Any], bytes]:
-    """Return the JSON description and the bytes in a file that ``write_sealed`` wrote, after comparing its digest.
+    """Return the JSON description and the bytes in a file that ``write_sealed`` wrote. Raise ``ValueError`` if the
+    SHA-256 digest at its beginning is not that of the rest.
 
     Raises:
         ValueError: the file has other bytes than were written.

@@ -17,7 +17,8 @@ ENDLESS = 2**62  # steps
 
 
 def breakpoints_of(mechanism: Mechanism) -> list[float]:
-    """Return the times at which loads, force elements and events of a mechanism jump or have a kink [s]."""
+    """Return the times at which loads, force elements or drives of a mechanism jump or have a kink [s]. Times of
+    its prescribed events are included. The list is not sorted and may contain a time more than once."""
     found = [time for load in mechanism.loads for time in load.breakpoints]
     found += [time for element in mechanism.elements for time in element.times]
     return found + [event.when for event in mechanism.events if isinstance(event.when, float)]
@@ -94,9 +95,10 @@ class Clock:
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s]. The
-    time steps have the length ``step`` [s] and are cut at the times ``breakpoints`` [s]. The first ``first`` time
-    steps count as computed already.
+    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s]. Time
+    steps have the length ``step`` [s]; what remains is a shorter last step. Steps are cut at the times
+    ``breakpoints`` [s]; those at the end or later are left out. The first ``first`` steps count as computed
+    already. Durations and steps that cannot be counted raise ``ParameterError``.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short
@@ -182,9 +184,9 @@ class Checkpoint:
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock (instants of all time steps) of a run that continues from a checkpoint up to
-    ``duration``, counted from t = 0 [s]. Time steps have the length ``step`` [s] and are cut at the times
-    ``breakpoints`` [s].
+    """Return the clock (instants of all time steps) of a run that continues from a checkpoint up to ``duration``
+    [s]. ``duration`` counts from t = 0. The old grid of instants is used if ``step`` [s] is the same and the
+    checkpoint is on it; else a new one begins at the checkpoint. Steps are cut at the times ``breakpoints`` [s].
 
     On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
     left of a run that was killed between its last step and its end.

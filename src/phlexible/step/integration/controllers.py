@@ -38,8 +38,9 @@ Read = Callable[[], RecordedRun]
 
 
 def check_periods(mechanism: Mechanism, step: float) -> None:
-    """Raise ``ParameterError`` if the sampling period of a controller of the mechanism is not a multiple of
-    the time step of the run.
+    """Raise ``ParameterError`` if the sampling period of a controller of the mechanism is not a multiple of the
+    time step of the run. Round-off is allowed; controllers without a period are not checked. ``step`` is the
+    length of the time step [s].
 
     Args:
         mechanism: mechanism with its controllers.
@@ -111,15 +112,17 @@ class SampledController:
         return self.answer(time, lambda: self._measured(measurements, read, is_first))
 
     def is_due(self, time: float) -> bool:
-        """Return whether the controller samples its measurements at a time [s]."""
+        """Return whether the controller samples its measurements at a time [s]. It does at the first call, and at
+        each time step if it has no period. Otherwise it does from multiples of its period after the first sample
+        on."""
         begin, count, _ = self._clock
         period = self.value.feedback.period
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
-        """Return the output values of the controller that act from a ``time`` on, shape (size,). If a sample is
-        due, ``measured()`` is called first; from the measurements that it returns, states and outputs are computed
-        and stored.
+        """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample
+        is due, ``measured()`` is called first; from the measurements that it returns, states and outputs are
+        computed and stored. Between samples the stored output is returned unchanged (zero-order hold).
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -361,8 +364,9 @@ class Controllers:
 
     def law_lengths(self, reach: float) -> Array:
         """Return the lengths by which values of the laws of the state (user functions) are divided to be
-        comparable forces, shape (values,) [m]. It is 1 for values of laws with several components (forces),
-        the larger of 1 and ``reach`` for laws of one value, which may be torques.
+        comparable with forces, shape (values,) [m]. It is 1 for each value of a law with several components, which
+        are forces. For a law of one value, which may be a torque, it is the larger of 1 and ``reach``, the size of
+        the model.
 
         A scalar may be a torque.
         """

@@ -78,7 +78,9 @@ class StepOptions:
         return steps * len(SUBSTEPS[self.order]) if self.tolerance is None and self.every == 1 else None
 
     def checked(self) -> Self:
-        """Return a copy of the options of a run with checked and normalized values.
+        """Return a copy of the options of a run with checked and normalized values; raise ``ParameterError`` for
+        invalid ones. Invalid are an unknown order, a tolerance that is too small or combined with an order above
+        2, negative damping, and ``every`` below 1.
 
         Raises:
             ParameterError: a value out of range, or a tolerance where steps are composed.

@@ -230,8 +230,9 @@ class Simulation:
         self._flush(k)
 
     def _apply_events(self, time: float) -> None:
-        """Apply all events that are due at a time [s], in order; the stored instant there shows the state before
-        them."""
+        """Apply all events that are due at a time [s], in order. If multipliers and forces of the last recorded
+        instant are not final, they are computed first, so that this instant shows the state before the events. The
+        next time step does not extrapolate velocities from earlier ones."""
         while due := self._events.due(time):
             if self._recorder.last_weight < 1.0:
                 end = time if self._recorder.last_weight else np.inf
@@ -240,8 +241,9 @@ class Simulation:
             self._events.apply(due[0], time)
 
     def _longest_chunk(self) -> int:
-        """Return the largest number of time steps that the run computes in one call. With a tolerance it does not
-        depend on wall time, so that runs repeat."""
+        """Return the largest number of time steps that the run computes in one call of the compiled loop. With a
+        tolerance or watched events it is a fixed number, 1 with controllers, so that runs repeat. Otherwise as
+        many steps as fit into a fixed amount of memory, at least 16."""
         if self._tolerance is not None or self._events.watches:
             return 1 if self._stepper.is_controlled else FIRST_CHUNK
         return max(16, CHUNK_BYTES // (8 * max(self._stepper.values_per_step, 1)))

@@ -62,7 +62,8 @@ class HalvedSteps:
 
     def look(self, time: float) -> None:
         """Raise ``ConvergenceError`` if a body is deformed beyond reason or time steps have been halved into too
-        many substeps. Beyond reason is above a fixed multiple of its size. The error contains the ``time`` [s].
+        many substeps. Beyond reason is an elastic displacement above a fixed multiple of the size of the body. The
+        limit of substeps is the user's, or a fixed one. The error contains the ``time`` [s].
 
         Raises:
             ConvergenceError: as ``add``.

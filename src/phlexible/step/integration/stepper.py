@@ -151,7 +151,8 @@ class Stepper(MechanismState):
 
     def attempt(self, time: float, step: float) -> bool:
         """Compute one time step of length ``step`` [s] with loads and prescribed motions constant as at a ``time``
-        [s], and return whether it converged. If it did, the stepper has the state at its end.
+        [s], and return whether it converged. If it did, the stepper has the state at its end. Contacts do not
+        divide the step into substeps.
 
         Contacts do not divide it into substeps.
         """
@@ -411,7 +412,8 @@ class Stepper(MechanismState):
         return np.concatenate([*self._remembered, self._controller_values])
 
     def restore(self, snapshot: Array) -> None:
-        """Set the state, controllers and laws of the stepper to the values of a ``snapshot``, shape (values,)."""
+        """Set the state, controllers and laws of the stepper to the values of a ``snapshot``, shape (values,),
+        made by ``snapshot``. Measurements of controllers at the present state are marked as out of date."""
         begin = 0
         for array in self._remembered:
             array[:] = snapshot[begin : begin + len(array)]

@@ -139,8 +139,9 @@ class StoredRows:
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":
-        """Return a separate array of states for a trial time step, which is not part of the result. It has no
-        instant, or with ``count`` = 1 one for the present state."""
+        """Return a separate array of states for a trial time step, which is not part of the result. With ``count``
+        = 0 it has no row, since the state after the step is not stored. With ``count`` = 1 it has one row for the
+        present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:

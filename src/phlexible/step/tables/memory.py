@@ -211,7 +211,8 @@ class Memory:
 
     def with_changed_tables(self, tables: Mapping[str, Array]) -> Self:
         """Return new memory in which the ``tables``, arrays by the names of tables of the system, have other
-        values, of the same shapes. All tables that change during a run are zero in it."""
+        values. They must have the same shapes, which is not checked; all other tables of the system are shared.
+        All tables that change during a run are zero in it."""
         other = copy(self)
         data = {name: np.ascontiguousarray(array) for name, array in tables.items()}
         other._tables, other._template = {**self._tables, **data}, self._template.copy()
@@ -387,8 +388,8 @@ class Structure:
     functions: frozenset[str]
 
     def register(self) -> str:
-        """Register this structure by its digest, so that programs can be compiled for it, and return the digest. A
-        structure contains counts and integer tables as constants of a program."""
+        """Store this structure under its digest in a dictionary of the process, so that programs can be compiled
+        for it, and return the digest. A structure contains counts and integer tables as constants of a program."""
         _REGISTERED[self.digest] = self
         return self.digest
 
@@ -398,7 +399,7 @@ _REGISTERED: dict[str, Structure] = {}
 
 def get_structure(digest: str) -> Structure:
     """Return the structure (counts and integer tables as constants of a program) that was registered with this
-    digest."""
+    digest; a digest that is unknown raises ``KeyError``."""
     return _REGISTERED[digest]
 
 

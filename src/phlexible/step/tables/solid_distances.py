@@ -12,7 +12,8 @@ from phlexible.step.tables.declarations import BALL_INSIDE, DRUM, PLANE, RING, T
 
 def solid_distance(kind: int, a: float, b: float, c: float, x: float, y: float, z: float) -> float:
     """Return the signed distance of a point (x, y, z) from the surface of a solid, in the solid's axes, negative
-    inside its material [m]. ``kind`` is the kind of the solid and a, b, c are its sizes.
+    inside its material [m]. ``kind`` says whether the solid is a plane, the space around a ball, a ring (rounded
+    at its centre), a tube, a drum (cylinder) or, for any other value, a block. a, b, c are its sizes.
 
     Args:
         kind: of the solid, a block if it is no other one.
@@ -49,7 +50,7 @@ _distances = FunctionType(solid_distance.__code__, globals() | _OF_ARRAYS)
 
 
 def solid_distances(kind: int, size: tuple[float, float, float], points: Array) -> Array:
-    """Return the signed distances of points, shape (points, 3), in the axes of a solid, from its surface [m].
-    The result has the shape (points,) and is negative inside. ``kind`` is the number of the solid's type,
-    ``size`` its three measures [m]."""
+    """Return the signed distances of points, shape (points, 3), in the axes of a solid, from its surface [m]. The
+    result has the shape (points,) and is negative inside. ``kind`` is the number of the solid's type, ``size`` its
+    three measures [m]; the formulas are those of ``solid_distance``."""
     return np.asarray(_distances(kind, *size, *points.T))
