@@ -130,10 +130,10 @@ def random_factors(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelChanges], factors: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Determine which entries of the model data each parameter changes, from three models in which all parameters
-    are perturbed by different ``factors`` (3, parameters). The ratios of the ``changes`` identify the parameter.
-    Return masks for each parameter, or None if the ratios fit no single parameter. Changes below round-off of
-    ``sizes`` are ignored.
+    """Find out which entries of the model data each of several parameters changes. Three models have all
+    parameters perturbed together, parameter j by ``factors[i, j]`` times its step in model i; ``changes`` are the
+    differences of data. The ratio of an entry's changes identifies the parameter. Return one dictionary of masks
+    for each parameter, or None if ratios fit no single one. Changes within round-off of ``sizes`` are ignored.
 
     Args:
         changes: of the models.
@@ -202,9 +202,9 @@ def equal_readings(first: Array, second: Array) -> bool:
 
 
 def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
-    """Return the differences of all data (arrays, prescribed values, loads, initial state) of the model ``other``
-    minus the model ``base`` of a run. Return None if integers or shapes differ, so that differences of values do
-    not describe the change."""
+    """Return all data of the model ``other`` minus those of ``base``, the model of a run: arrays, prescribed
+    motions and loads over time, initial state. Equal arrays are left out. Return None if integer arrays or shapes
+    differ, so that differences do not describe the change."""
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -295,11 +295,10 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the perturbed models of a run for finite differences: for each parameter in ``directions`` one with it
-    increased and one with it decreased. Parameters that change different data share models, which saves calls of
-    the build function. ``base`` is the model of the run. ``recipe`` builds models, ``varied`` are the parameters.
-    The function ``reads_same`` is called with a perturbed model and returns whether its sensor values equal those
-    of ``base``.
+    """Build the models of a run for central differences: for each parameter in ``directions`` one with it
+    increased and one with it decreased. Parameters that change different data share models, to save calls of the
+    build function. ``base`` is the model of the run, ``recipe`` builds models from ``varied``, the parameters.
+    ``reads_same`` is a function: whether a model's sensor values equal those of ``base``.
 
     Args:
         run: the run that is differentiated.
@@ -376,10 +375,11 @@ def perturbed_models(
 
 
 def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
-    """Compute the derivatives of the equations of a run with respect to each parameter at constant states, by
-    central differences. For each of the perturbed ``models`` the function ``take`` is called with the model's
-    index and the derivatives (``RunParts``): of the residuals of time steps, velocity jumps, controller values and
-    events. Nothing is returned.
+    """Compute the derivatives of a run's equations with respect to each parameter at constant states, by central
+    differences. For each of the perturbed ``models``, ``take`` is called with its index and a ``RunParts``:
+    derivatives of the residuals of time steps, velocity jumps, controller values and events. Parameters that
+    change different equations are evaluated together; if that fails a check, one by one (``take`` is called
+    again).
 
     Equations of several parameters that have no equation in common are evaluated together. Where that turns out to
     be wrong, ``take`` gets all of them a second time.
@@ -410,8 +410,9 @@ def _differentiate_groups(
     take: Callable[[int, RunParts], None],
 ) -> bool:
     """Evaluate the equations of a run with the perturbed ``models``, group by group, and call ``take`` with the
-    index of each model and its derivatives. A final evaluation with random weights checks that no equation depends
-    on two parameters of a group. Return False if one does; the derivatives passed to ``take`` are then wrong.
+    index of each model and its derivatives. In a group of several, a model gets the equations that its mask in
+    ``touched`` selects. A final evaluation with random weights tests that no equation depends on two parameters of
+    a group. Return False if one does; what ``take`` got is then wrong.
 
     Args:
         run, models, take: as of ``differentiate``.
@@ -446,10 +447,10 @@ def _differentiate_groups(
 
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Return the derivatives of all equations of a run with respect to one parameter of ``model``, by central
-    differences. ``upper`` and ``lower`` are residuals (steps, unknowns) with the parameter increased and
-    decreased, one array for each sequence of time steps between velocity jumps. Raise ``ModelError`` if equations
-    are not smooth in the parameter."""
+    """Return the derivatives of all equations of a run with respect to one parameter, by central differences.
+    ``upper`` and ``lower`` are residuals (steps, unknowns) with the parameter of ``model`` increased and
+    decreased. Each has one array for each sequence of time steps between velocity jumps. Raise ``ModelError`` if
+    both changes are not opposite, except at friction limits."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -469,9 +470,10 @@ def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
     """Raise ``ModelError`` if time step equations have a kink in a parameter, except at a friction spring
-    (bristle) that is at its friction limit. ``model`` has the parameter perturbed; its equations are those of
-    ``stretch``, stretch number ``number`` of the run, whose tables are ``base``. ``both`` are the changes of
-    the residuals with the parameter increased and decreased.
+    (bristle) at its friction limit. There, slopes must be equal for small and large changes, and smooth once
+    deflections are slightly smaller or larger. ``both`` are the residuals' changes for the parameter of ``model``
+    increased and decreased. The equations are those of ``stretch``, index ``number`` in the run, with arrays
+    ``base``.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -490,9 +492,9 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
-    """Return the weighted sums of model data changes over the perturbed ``models`` with the indices ``group``. The
-    pair is the sum with parameters increased and the sum with parameters decreased. ``weights`` has a weight for
-    every model, also outside the group."""
+    """Return two weighted sums of the model data changes of the perturbed ``models`` with the indices ``group``.
+    The first is for increased, the second for decreased parameters. ``weights`` has one entry for every model,
+    also outside the group."""
     both = []
     for side in ("up", "down"):
         found: ModelChanges | None = None
@@ -522,9 +524,9 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return a mask, shape (unknowns,), of the equations of a time step that a parameter changes. Residuals with
-    the parameter increased and decreased are compared bit by bit. Only a sample of the time steps is evaluated,
-    among them some where loads or prescribed motions change."""
+    """Return a mask (unknowns,) of the equations of a time step that a parameter changes. An equation counts if
+    its residuals with the parameter increased and decreased differ in any bit. Only a sample of the time steps is
+    evaluated, among them some where loads or prescribed motions change."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

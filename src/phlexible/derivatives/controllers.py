@@ -35,8 +35,9 @@ OF_PLACES = 1e-6
 
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
     """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to its
-    measurements ``args`` at a time [s], shape (count, arguments). They are computed by the user's function
-    ``vjp``, else by ``jvp``, else by central differences with steps of a fixed fraction of ``sizes``.
+    measurements ``args`` at a ``time`` [s], shape (count, arguments). They come from the user's function ``vjp``,
+    row by row, else from ``jvp``, column by column. Without both they are central differences with steps of a
+    fixed fraction of ``sizes``.
 
     Args:
         feedback: with a function as its controller.
@@ -91,10 +92,10 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 def _measured(items: Sequence[Any], dimension: int) -> Reading:
-    """Return one sensor that measures everything a controller is called with, item after item, shape (instants,
-    values). A point gives position and velocity in world axes (six values), a joint the value and rate of each of
-    its coordinates, a sensor its own value. ``items`` are joints, points and sensors of a model of this
-    ``dimension``."""
+    """Return one ``Reading`` (sensor) that measures everything a controller is called with, concatenated in the
+    order of ``items``, shape (instants, values). A point of a body gives position and velocity in world axes (six
+    values). A joint gives value and rate of each of its coordinates, a sensor its own value. ``dimension`` is that
+    of the model."""
 
     def read(run: RecordedRun) -> Array:
         columns = [np.zeros((run.count, 0))]
@@ -155,9 +156,10 @@ class ControllerTape:
         self._input_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Determine which calls of this controller take a sample, and store their indices in ``self._samples``. In
-        ``self._acting`` store for each call the number of the sample whose values act after it, with delays;
-        negative means that none acts yet."""
+        """Determine which calls of this controller take a sample, and store their indices in ``self._samples``.
+        Store in ``self._acting`` for each call the index of the sample whose output acts after it: the latest
+        minus the delay in periods, negative before any acts. ``self._number`` has the index of each call's
+        sample."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -193,10 +195,10 @@ class ControllerTape:
         self.direct = np.zeros((len(self._times), costs, self.value.size))
 
     def vjp(self, k: int, adjoint: Array, pose: Array, velocity: Array) -> None:
-        """Propagate adjoints backwards through call ``k`` of this controller, after all later calls.
-        ``adjoint`` (costs, values) belongs to the values that act after the call. If the call takes a sample,
-        adjoints of the measured state are added in place to ``pose`` and ``velocity``, shape (costs,
-        velocities)."""
+        """Propagate adjoints backwards through call ``k`` of this controller, after all later calls. ``adjoint``
+        (costs, values) belongs to the output values that act after the call; it is stored and added to that of the
+        sample which computed them. If the call takes a sample, adjoints of the measured state are added in place
+        to ``pose`` and ``velocity`` (costs, velocities)."""
         self.direct[k] = adjoint
         if self._acting[k] >= 0:
             self._adjoints[self._acting[k]] += adjoint
@@ -215,10 +217,10 @@ class ControllerTape:
         self._jacobian.vjp(k, self._sign * given, pose, velocity)
 
     def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Return the changes of the values of this controller that act after call ``k``, shape (parameters,
-        values). ``pose`` and ``velocity``, shape (parameters, velocities), are changes of the state at the call.
-        They are stored if the call takes a sample; zero is returned until a sample acts. Calls must be made in
-        order of time.
+        """Return the changes of the output values of this controller that act after call ``k``, shape (parameters,
+        values). ``pose`` and ``velocity`` (parameters, velocities) are changes of the state at the call. If it
+        takes a sample, the change of its output is computed and stored until it acts. Before any sample acts the
+        result is zero. Calls must be made in order of time.
 
         Args:
             k: questions one after the other.
@@ -321,9 +323,9 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of the state-dependent forces in time step ``k`` with respect to the measured
-        positions, by central differences. The two arrays are for positions at the start and at the end of the
-        step, each of shape (values, 3 * vectors)."""
+        """Return the derivatives of the forces that are functions of the state in time step ``k``, with respect to
+        measured positions. The two arrays (values, 3 * vectors) are for positions at the start and at the end of
+        the step. Central differences are taken of the mean and of the change of the positions over the step."""
         first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:

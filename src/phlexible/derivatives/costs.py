@@ -295,9 +295,9 @@ def _itself(readings: Array) -> Array:
 
 
 def _evaluate(function: Function, readings: Array) -> Array:
-    """Call a user's cost ``function`` once with all ``readings`` and return its values, shape (instants,). It
-    receives shape (instants, components), or (instants,) if there is one component. ``ParameterError`` is raised
-    for values of another shape.
+    """Call a user's cost ``function`` once with the sensor values ``readings`` of all instants, and return its
+    values, shape (instants,). It receives a copy of shape (instants, components), or (instants,) if there is one
+    component. Raise ``ParameterError`` for results of another shape.
 
     Raises:
         ParameterError: values of another shape.
@@ -314,8 +314,9 @@ def _evaluate(function: Function, readings: Array) -> Array:
 
 
 def _derivatives(function: Function, readings: Array) -> Array:
-    """Return the derivatives of a user's cost ``function`` with respect to the sensor ``readings`` at each
-    instant by central differences, shape (instants, components)."""
+    """Return the derivatives of a user's cost ``function`` with respect to the sensor values ``readings`` at the
+    same instant, shape (instants, components). Central differences perturb one component at all instants at once,
+    by a fraction of the largest value. For the identity, ones are returned without a call."""
     if function is _itself and readings.shape[1] == 1:
         return np.ones_like(readings)
     step = DIFFERENCE * (float(np.abs(readings).max(initial=0.0)) or 1.0)
@@ -402,8 +403,9 @@ class CostsOfRun:
     def slopes(self, recipe: Recipe[Costs], varied: Parameters) -> Array:
         """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
         shape (costs, parameters). Equations and sensors are differentiated by central differences at the recorded
-        states; ``recipe`` builds the perturbed models, ``varied`` contains the parameters. Samples of signals are
-        perturbed together where possible.
+        states and multiplied by adjoints. ``recipe`` builds the perturbed models, ``varied`` has the parameters.
+        Samples of a signal that act in different time steps are perturbed together; those that change only loads
+        need no model.
 
         Raises:
             PhlexibleError: as ``gradient``.
@@ -490,9 +492,10 @@ class CostsOfRun:
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to samples of a signal that
-        changes loads and nothing else. ``more`` and ``less`` are the loads with these samples, those of
-        ``direction``, increased and decreased. ``label`` names the signal in messages."""
+        """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to samples of a signal
+        that changes only loads. ``more`` and ``less`` are the loads with the samples of ``direction`` increased
+        and decreased. Each time step's change of the residual, times the adjoint, counts for the sample that acts
+        in it. Raise an error with ``label`` (signal's name) if steps without such a sample change."""
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly.memory, first) - own.residuals(own.assembly.memory, second)
@@ -508,10 +511,10 @@ class CostsOfRun:
     def _add_samples(
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to those samples of a signal that
-        act in different time steps. The model ``more`` has all of them increased, ``less`` decreased; each
-        change of an equation is assigned to the sample that acts in its step. ``label`` names the signal in
-        error messages."""
+        """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to samples of a signal
+        that act in different time steps. The model ``more`` has all of them increased, ``less`` decreased. Each
+        step's change of the equations, times the adjoint, counts for the sample that acts in the step; changes of
+        sensors and initial state count likewise. ``label`` is the signal's name, for messages."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
@@ -551,10 +554,9 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether the samples of a signal change loads of a model and nothing else. The model ``other``,
-    rebuilt with changed samples, is compared with ``base``: arrays, initial states and constants of costs must be
-    equal, and there may be no prescribed motions. Its loads must equal ``changed``, the loads of ``base`` with
-    these samples.
+    """Return whether a signal changes loads of a model and nothing else. The model ``other``, rebuilt with changed
+    samples, is compared with ``base``: arrays, initial states and constants of costs must be equal, and there may
+    be no prescribed motions. Its loads must equal ``changed``, the loads of ``base`` with these samples.
 
     Args:
         run: of the model.

@@ -133,9 +133,9 @@ class IntervalStepper(RecordingStepper):
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present section of a long run: call the function that this stepper was given with a
-        ``RepeatedInterval`` (snapshot, calls and instants that repeat the section) and the log. Then clear log and
-        calls. If the log is empty nothing is done."""
+        """End the present section of a long run, if its log is not empty. The function that this stepper was made
+        with is called with a ``RepeatedInterval`` and the log. The interval has the state at the section's start,
+        and the calls and instants that repeat it. Log and calls are then cleared."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -259,8 +259,8 @@ def costs_of_long_run(
 ) -> tuple[Array, Array]:
     """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). The run is
     simulated once; then it is repeated and differentiated in sections, the last one first, so that ``memory``
-    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``. Controllers, events or history
-    variables raise ``ModelError``, too little memory ``ParameterError``.
+    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``; ``varied`` are the parameters.
+    Raise ``ModelError`` for controllers, events or history variables, ``ParameterError`` for too little memory.
 
     Args:
         base: the model.
@@ -345,10 +345,10 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a ``cost`` of a motion as a number, and the derivatives of the cost with respect to ``parameters`` of
-    the model, in their structure. The function ``build`` is called with all parameters as one argument and returns
-    a model; ``cost`` is called with the model. The motion is simulated for ``duration`` [s] in time steps of
-    ``step`` [s], then differentiated by one adjoint pass.
+    """Return a ``cost`` of a motion, a number, and its derivatives with respect to ``parameters`` of the model, in
+    their structure. ``build`` is called with all parameters as one argument and returns a model; ``cost`` is
+    called with the model. The motion is simulated for ``duration`` [s] in time steps of ``step`` [s], then
+    differentiated by one adjoint pass. If ``memory`` [bytes] does not suffice, this is done in sections.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a
@@ -547,9 +547,9 @@ class ReadingsOfRuns:
         return run.times, dict(zip(own.measured, found, strict=True))
 
     def vjp(self, arrays: Iterable[Any], weights: Mapping[str, Array]) -> list[Array]:
-        """Return the derivatives of the sum of all sensor values times ``weights`` with respect to each of the
-        ``arrays`` (vector-Jacobian product). The model with these arrays is simulated and differentiated by the
-        adjoint method."""
+        """Return the derivatives of the weighted sum of all sensor values with respect to each of the ``arrays``,
+        a list (vector-Jacobian product). ``weights`` has an array for each sensor by name, over all instants. The
+        model with these arrays is simulated and differentiated by the adjoint method."""
 
         def cost(model: Any) -> Cost:
             return Cost(

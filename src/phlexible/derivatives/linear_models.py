@@ -91,10 +91,10 @@ class ResponseDerivatives:
 def mode_derivatives(
     build: Build, parameters: Given, count: int = 6, *, scales: Mapping[str, float] | None = None
 ) -> ModeDerivatives:
-    """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and the derivatives of s with
-    respect to ``parameters``. These are ``y . (dA - s dE) x / (y . E x)`` with left and right eigenvectors y and
-    x, zero for s = 0. The function ``build`` is called with all parameters as one argument and returns a linear
-    model. ``scales`` are sizes of parameters by name.
+    """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with
+    respect to ``parameters``. The derivatives are ``y . (dA - s dE) x / (y . E x)`` with left and right
+    eigenvectors y and x, and zero for s = 0. ``build`` is called with all parameters as one argument and returns a
+    linear model. ``scales`` are sizes of parameters by name.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -124,9 +124,9 @@ def response_derivatives(
     build: Build, frequencies: ArrayLike, parameters: Given, *, scales: Mapping[str, float] | None = None
 ) -> ResponseDerivatives:
     """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect to
-    ``parameters``. The matrices are differentiated by central differences, the responses with their LU factors.
-    The function ``build`` is called with all parameters as one argument and returns a linear model;
-    ``frequencies`` are in rad/s, ``scales`` are sizes of parameters by name.
+    ``parameters``. The model's matrices are differentiated by central differences, the responses exactly, with one
+    factorization for each frequency. ``build`` is called with all parameters as one argument and returns a linear
+    model. ``frequencies`` are in rad/s, ``scales`` sizes of parameters by name. Raise ``PoleError`` at a pole.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 
@@ -194,9 +194,10 @@ class _Change:
 
 
 def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Change]:
-    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to all parameters
-    ``varied``. They are central differences between models that the build function makes. ``base`` is the
-    model at the parameters.
+    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to each of the
+    parameters ``varied``. They are central differences. For each parameter a model with it increased is built;
+    parameters that change different entries share one with all decreased. ``base`` is the model at the parameters.
+    Raise ``ModelError`` if states, inputs or outputs change.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """

@@ -122,8 +122,10 @@ class Parameters:
         return found if self._is_named else found["parameters"]
 
     def structured(self, flat: Array | NDArray[np.complex128]) -> Values:
-        """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's parameters: a
-        dictionary by name, or one array. Signals become arrays of samples."""
+        """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's
+        parameters: a dictionary by name, or one array if the user gave one. A scalar becomes a float
+        (derivatives: an array of the trailing axes), an array gets its shape plus trailing axes, a signal
+        becomes an array of its samples."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
             own = flat[self.slices[name]]
@@ -151,7 +153,7 @@ class Parameters:
     def limits(self, bounds: object) -> dict[str, tuple[float, float]]:
         """Return the least and the greatest value of each parameter for which the user gave ``bounds``, as a
         dictionary by name. Raise ``ParameterError`` for unknown names, for anything but an ascending pair of
-        numbers, and if present values are outside.
+        numbers, and if present values are outside of the bounds.
 
         Raises:
             ParameterError: no such parameter, no two numbers, or a value that is not between them.
@@ -192,8 +194,9 @@ class Parameters:
         return [each for each in self.single_directions() if not samples[each.number]]
 
     def array_groups(self, directions: Sequence[Direction]) -> list[list[int]]:
-        """Return groups of indices of directions, one group for each array parameter with at least five nonzero
-        components. Such components are perturbed together first, to find the data that each changes."""
+        """Return groups of indices of ``directions``, one group for each array parameter with at least five
+        nonzero components, signals excepted. A group has the directions of its nonzero components, which are
+        perturbed together first, to find the data that each changes."""
         found = []
         for name, index in self.slices.items():
             own = [
@@ -220,10 +223,10 @@ class Parameters:
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return perturbation directions for finite differences that together change all samples of the signal
-        ``name``, as few as possible. Samples of one direction are so far apart that each time step of ``run``
-        depends on at most one of them. ``is_load`` says that the signal is evaluated in the middle of time steps
-        only.
+        """Return perturbations for finite differences that together change every sample of the signal ``name``
+        once, as few as possible. Samples perturbed together are so far apart that each time step of ``run``
+        depends on at most one of them. Each ``Direction`` has the sample that acts in every step and at every
+        instant. ``is_load``: the signal is evaluated in the middle of time steps only.
 
         Args:
             name: of the signal.
@@ -336,9 +339,9 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
-        """Return the model that the user's build function makes of these parameters, as ``Built``: the model's
-        arrays, initial state and measured quantities (sensors or costs). Body data equal to those of the model
-        ``similar`` are used again. Raise ``ParameterError`` if the function returns no model.
+        """Call the user's build function with ``parameters`` and return the model as ``Built``: its arrays,
+        initial state and measured quantities (sensors or costs). Bodies equal to those of the model ``similar``
+        share their data. Raise ``ParameterError`` if the function returns no model.
 
         Args:
             parameters: as the build function takes them.
@@ -414,9 +417,9 @@ def start_difference(
 
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Raise ``ModelError`` if a perturbed model (``other``) has other unknowns than the model ``base``, or other
-    prescribed times of events. Times of events that happen inside of time steps of ``run`` may differ. ``label``
-    names the parameter in the message.
+    """Raise ``ModelError`` if a perturbed model (``other``) differs from ``base`` in its unknowns, or in times of
+    events that the user gave. Times of those events of ``run`` that happen inside of a time step, which is
+    differentiated, may differ. ``label`` names the parameter in the message.
 
     Args:
         base, other: the models.

@@ -138,9 +138,9 @@ class Reader:
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
         """Return given states as if they were a recorded simulation, so that sensors can be evaluated at them.
-        ``states`` has an array (states, ...) for each name in ``OF_STATES``; ``instants`` are indices of their
-        times. Quantities that are no functions of a single state are NaN. Energies are computed only if
-        ``has_energies``; they raise ``ModelError`` if the model has history variables.
+        ``states`` has an array (states, ...) for each name in ``OF_STATES``; ``instants`` are indices of the
+        times. Quantities that do not follow from a single state are NaN. Energies are computed only if
+        ``has_energies``; with history variables that raises ``ModelError``.
 
         Args:
             states: tables of the states.
@@ -246,10 +246,10 @@ def state_jacobian(reader: Reader, rows: Mapping[str, Array], sensor: Readable) 
 def slopes_of_costs(
     reader: Reader, rows: Mapping[str, Array], weighted: Sequence[Sequence[tuple[Readable, Array]]]
 ) -> list[Variation]:
-    """Return for each of several costs its derivatives with respect to pose and velocities at all instants. A cost
-    in ``weighted`` is given as pairs of a sensor and the weights of the sensor's values. ``reader`` evaluates
-    sensors. The recorded states ``rows`` are arrays by name (position, rotation, velocity, ...), with a first axis
-    (times,).
+    """Return, for each of several costs, its derivatives with respect to pose and velocities at all instants, as a
+    list of ``Variation``. In ``weighted``, a cost is a list of pairs: a sensor and weights of its values
+    (instants, ...). Each sensor is differentiated once for all costs, at instants with nonzero weight. ``rows``
+    are the recorded states, arrays by name (position, rotation, velocity, ...) over the reader's times.
 
     Args:
         reader: reads the sensors.
@@ -295,9 +295,9 @@ def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
     """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an iterator
-    over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants, components, d).
-    Velocities have indices from the number of velocities on. ``reader`` evaluates sensors; ``rows`` are the
-    recorded states, arrays by name (position, rotation, velocity, ...).
+    over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants, components, d),
+    exact for points of bodies, else by differences. Velocities have indices from the number of velocities on.
+    ``rows`` are the recorded states, arrays by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -356,9 +356,9 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of all pose or velocity components of those bodies whose motion changes the value of a
-    ``sensor`` at ``instant``. The pose, then the velocities, of each body are changed by random fractions of
-    ``steps``; any change of the value counts. ``reader`` evaluates sensors; ``rows`` are the recorded states,
-    arrays by name (position, rotation, velocity, ...)."""
+    ``sensor`` at ``instant``. Body by body, first the pose, then the velocities are changed by random fractions of
+    ``steps``; any change of the value counts. If none changes, one index is returned. ``rows`` are the recorded
+    states, arrays by name."""
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

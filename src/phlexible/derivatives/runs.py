@@ -172,9 +172,10 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of the last time step, of length ``step``, and return a list of the states at their
-        ends. ``begin`` is the state before them, ``course`` has their inputs. The state of the stepper is restored
-        afterwards. Raise ``ModelError`` if a substep does not converge alone."""
+        """Repeat the substeps of the last time step, of length ``step`` [s], one by one, and return a list of the
+        states at their ends. ``begin`` is the state before them, ``course`` has their lengths, loads and
+        prescribed motions. The stepper's state is restored afterwards. Raise ``ModelError`` if a substep does not
+        converge alone."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -214,8 +215,8 @@ class RecordingStepper(Stepper):
 
     def apply_event(self, event: int, time: float) -> None:
         """Apply the event with this index at a time [s]: close and open its joint locks and project the
-        velocities. If a velocity jump was logged, store in the log entry also the locked joints, the state before
-        the event and whether constraints are redundant afterwards."""
+        velocities. If that logs a velocity jump, the log entry is completed. It gets the indices of the locks that
+        the event closes, the state before the event, and whether constraints are redundant afterwards."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().apply_event(event, time)
@@ -334,10 +335,10 @@ class TakenRun:
 
 
 def differentiable(system: System) -> Assembly:
-    """Assemble and return the arrays of a system (mechanism) for time steps that can be differentiated. Raise
-    ``ModelError``, naming the element, for history variables together with functions of the state or conditional
-    events, and for a tendon that is paid out with friction. History variables come from viscoelastic laws,
-    friction springs and impacts.
+    """Return the arrays of a system (mechanism) for time steps that can be differentiated. Raise ``ModelError``,
+    naming the element, for history variables together with functions of the state or conditional events. Raise it
+    too for a tendon with friction and a winch. History variables belong to viscoelastic laws, friction springs,
+    friction at guides, and impacts with restitution.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -428,9 +429,9 @@ def integrate_logged(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Simulate a run with a given time stepper, which logs it. Return the state at the start,
-    shape (states,), and the stored instants, shape (instants,) [s]. ``assembly`` contains the model's arrays.
-    ``options`` are those of the time steps; warnings are given if ``warns``.
+    """Simulate a run with a time stepper that logs it, and return the flat state at the start (states,) and the
+    stored instants [s]. ``assembly`` contains the model's arrays; ``options`` are those of the time steps. If
+    ``warns``, steps too long for stiff strings or fast motions are reported by ``StepWarning``.
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -500,9 +501,10 @@ def run_from_log(
     first: Array,
     times: Array,
 ) -> TakenRun:
-    """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps
-    without a velocity jump between them are joined to one sequence. ``first`` is the state at the first instant,
-    ``times`` [s] are the instants to be stored. ``assembly`` contains the model's arrays.
+    """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps are
+    joined to one sequence, which a velocity jump ends; steps with forces that are functions of the state stay
+    single. ``first`` is the state at the first instant, ``times`` [s] are the instants to be stored. ``assembly``
+    contains the model's arrays.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -558,9 +560,10 @@ def run_from_log(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many logged time steps before and after an event within a time step depend on the instant of the
-    event. None: no time steps do, or that is not supported. ``number`` is the index of the event in the log,
-    ``grid`` the stored instants. ``assembly`` contains the model's arrays.
+    """Return how many time steps before and after an event depend on its instant, as a pair of numbers. For a
+    conditional event they are those of the adjacent log entries, else those to the nearest fixed instants. Return
+    None if the event is at a stored instant or this is not supported. ``number`` is the event's index in the log,
+    ``grid`` the stored instants.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a
@@ -623,9 +626,10 @@ class StepMatrices:
 
 
 def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
-    """Return the linearized time steps of a run: matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n =
-    C_n dx_n``. x are pose and velocities, u inputs, y sensor values. The columns are computed by differentiating
-    each time step at its recorded states. ``forces`` are derivatives of the equations with respect to inputs.
+    """Return the linearized time steps of a run as matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n =
+    C_n dx_n``. x are pose and velocities, u inputs, y values of ``sensors``. Each time step is differentiated
+    forwards at its recorded states, for unit changes of x and u. ``forces`` (steps, inputs, unknowns) are
+    derivatives of the step residuals with respect to inputs.
 
     Args:
         run: the steps.
@@ -673,9 +677,9 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Assemble and return the arrays of a system for equal time steps whose equations depend on pose and
-    velocities alone. Contacts and stops that are open in the state ``start`` are left out. Raise ``ModelError``
-    for closed ones, events, controllers, viscoelastic laws, friction springs and contact groups.
+    """Return the arrays of a system for equal time steps whose equations depend on pose and velocities alone.
+    Contacts and stops that are open in the state ``start`` are left out. Raise ``ModelError`` for closed ones, for
+    events, controllers, viscoelastic laws, friction springs and contact groups.
 
     Args:
         start: the state whose stops and contacts count.
@@ -724,9 +728,9 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
 
 
 def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
-    """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them in a form that can be
-    differentiated. ``added`` are additional load values for each time step. ``assembly`` contains the model's
-    arrays. Raise ``ConvergenceError`` if a time step fails; none is halved.
+    """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them as ``TakenSteps``,
+    which can be differentiated. ``added`` are additional load values for each time step. ``assembly`` contains the
+    model's arrays. Raise ``ConvergenceError`` if a time step fails; none is halved.
 
     Args:
         assembly: of ``equal_steps_alone``.

@@ -46,10 +46,10 @@ SOME = 50
 
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
-    """Convert a recorded motion of equal time steps to a run that can be differentiated, without simulating the
-    motion again. Return the run and the residuals of its steps, shape (steps, unknowns). Return None if
-    ``recording`` has events, controllers, history variables or halved steps, or does not satisfy the equations of
-    the model ``base``.
+    """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of its
+    steps (steps, unknowns). Only the first step is simulated again, for the unknowns that are not recorded. Return
+    None for events, controllers, history variables or halved steps, or if the equations of the model ``base`` are
+    not satisfied up to round-off.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -93,9 +93,10 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 
 def _tolerance(steps: TakenSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps. It
-    is the sum of small fractions of the residuals that appear in some of the time steps when certain quantities
-    are set to zero. ``velocities`` is the number of velocities."""
+    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps. A
+    sample of the steps is evaluated with one unknown quantity at their ends set to zero (velocities, multipliers,
+    ...). The result is the sum of small fractions of the largest residuals that appear. ``velocities`` is the
+    number of velocities."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -169,10 +170,10 @@ def sensitivity(
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
     """Return the derivatives of sensor values with respect to ``parameters``, over the motion in ``recording``.
-    The function ``build`` makes a model of the parameters, ``measured`` returns the sensors of that model: both
-    are called for the present and for perturbed parameters. If the recorded states do not suffice, the motion is
-    simulated again. ``initial`` is the start, ``numerical_damping`` that of the run. ``scales`` are typical sizes
-    of parameters by name.
+    ``build`` makes a model of the parameters, ``measured`` returns the sensors of that model; both are called for
+    present and perturbed parameters. If recorded states do not satisfy the equations, the motion is simulated
+    again. ``initial`` and ``numerical_damping`` are those of the run, ``scales`` typical sizes of parameters by
+    name.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -230,10 +231,10 @@ def _derivatives(
     varied: Parameters,
     residuals: Array | None = None,
 ) -> Sensitivity | None:
-    """Return the sensor values of a run and their derivatives with respect to all parameters, by forward
-    differentiation through all time steps. ``base`` is the model of the run; ``recipe`` builds models, ``varied``
-    are the parameters. ``residuals`` belong to a recorded run (None for a simulated one); None is returned if the
-    model does not reproduce that run.
+    """Return the sensor values of a run and their derivatives with respect to all parameters ``varied``, by
+    forward differentiation through all time steps. ``base`` is the model of the run; ``recipe`` builds models.
+    ``residuals`` of a recorded run are propagated like a parameter; return None if they would move its states. For
+    a simulated run they are None.
 
     Args:
         run, base, recipe, varied: the run, its model, the recipe of models, and parameters.

@@ -119,9 +119,10 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Array | None = None) -> State:
-        """Return the state of the mechanism with the given minimal coordinates, shape (count,), at a ``time`` [s].
-        The joints are closed by Newton iterations; ``ConvergenceError`` is raised if they do not close. ``theta``
-        (forces,) are the lengths and angles of force elements near this state, from which full turns are counted.
+        """Return the state of the mechanism with the given minimal coordinates (count,), at a ``time`` [s].
+        Coordinates of the pose displace a reference state along the free directions; Newton corrections across
+        them close the joints. The others are scaled velocities. ``theta`` (forces,), lengths and angles of force
+        elements, is stored in the result. Raise ``ConvergenceError`` if the joints do not close.
 
         Args:
             coordinates: z, then u, shape (count,).
@@ -157,10 +158,10 @@ class NearStates:
         return np.asarray(rotation_blocks(self.system.layout, self.state.rotation).T @ change)
 
     def coordinates_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Return the minimal coordinates of a state, shape (count,), and their derivatives with respect to its
-        pose and to its velocities, each (count, velocities). Coordinates of the pose come first, then scaled
-        velocities. The state ``rows`` is given as arrays by the names "position", "rotation", "eta" and
-        "velocity", each with a first axis of length 1.
+        """Return the minimal coordinates (count,) of a state, and their derivatives with respect to its pose and
+        to its velocities, each (count, velocities). Coordinates of the pose are the change from a reference state
+        along the free directions; scaled velocities follow. The state ``rows`` has arrays by the names "position",
+        "rotation", "eta" and "velocity", each with a first axis of length 1.
 
         Shapes (count,), and (count, velocities) twice.
         """
@@ -176,9 +177,10 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """Return the derivatives of pose and of velocities with respect to the minimal coordinates at a
-        ``state`` with closed joints, each (velocities, count). Coordinates are those of the pose, then those
-        of the velocities; rotations are in world axes."""
+        """Return the derivatives of pose and of velocities with respect to the minimal coordinates at a ``state``
+        with closed joints, each (velocities, count). They include the corrections that keep the joints closed.
+        Coordinates are those of the pose, then those of the velocities; rotations are rotation vectors in world
+        axes."""
         own = self._matrix(state) / self.weights
         turns = split_rigid(self.system.layout, self._change_to(_tables(state)))[1]
         forward = rotation_blocks(self.system.layout, (_right(phi) for phi in turns))
@@ -345,10 +347,10 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints of costs and gaps for each shot (segment of a run), computed by one pass backwards through it.
-        Each tuple has the adjoints of pose and velocity, both (steps + 1, k, velocities), and of the equations,
-        (steps, k, unknowns). The k rows are the costs, then the gaps from the shot's end to the next start (none
-        for the last shot).
+        """Adjoints of costs and gaps for each shot (segment of a run), by one pass backwards through it. Each
+        tuple has adjoints of pose and velocity, both (steps + 1, k, velocities), and of the step residuals,
+        (steps, k, unknowns). The k rows are the costs, then the coordinates of the gap between the shot's end and
+        the next start (none for the last shot).
 
         With respect to poses and velocities at its instants, shape (instants, costs + defects, velocities) each,
         and to its equations, shape (steps, costs + defects, unknowns).
@@ -397,9 +399,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of costs, then of gaps between shots, with respect to the minimal coordinates of all
-        initial states but the first. Shape (costs + gaps, coordinates), coordinates shot after shot; a gap is
-        an end minus the next start."""
+        """Derivatives of costs, then of gaps between shots, with respect to the minimal coordinates of all initial
+        states but the first, by the adjoints. The shape is (costs + gaps, coordinates), shot after shot. A gap is
+        the end of a shot minus the next start, in minimal coordinates; computed once."""
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
         column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)
@@ -479,9 +481,9 @@ class InputRun:
 
     def of_duration(self, duration: float) -> Array:
         """Return the derivatives of all costs of this run with respect to its ``duration`` [s], shape (costs,).
-        The equations are differentiated by central differences at the recorded states, with sample times of
-        signals and time steps scaled in proportion; adjoints give the costs. Raise ``ModelError`` for runs with
-        controllers, events, breakpoints or history variables.
+        Sample times of signals and time steps are scaled in proportion; equations and costs are differentiated by
+        central differences at the recorded states. Adjoints then give the costs. Raise ``ModelError`` for runs
+        with controllers, events, breakpoints or history variables.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.

@@ -209,10 +209,10 @@ class TakenSteps:
     def vjp(
         self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
     ) -> tuple[Array, Array, Array]:
-        """Propagate adjoints of ``pose`` and ``velocity``, shape (last - first + 1, costs, velocities), backwards
-        from instant ``last`` to ``first``. The effects of later instants are added at each instant in place.
-        Return the adjoints of the residuals, and those of the history variables at the ends of the steps and
-        before them. Newton's matrix is used where it is exact, else dual numbers.
+        """Propagate adjoints of ``pose`` and ``velocity``, both (last - first + 1, costs, velocities), backwards
+        from instant ``last`` to ``first``. At each instant, effects through later ones are added in place. Return
+        adjoints of the step residuals, then those of the history variables at the ends of the steps and before
+        them. Newton's matrix is used where it is the exact derivative, else dual numbers.
 
         Args:
             first, last: indices of the instants.
@@ -253,10 +253,11 @@ class TakenSteps:
         equations: Array,
         history: tuple[Array, Array] | None = None,
     ) -> Array:
-        """Propagate changes of the state (forward mode) from instant ``first`` to ``last`` of these time steps.
-        ``pose`` and ``velocity``, shape (last - first + 1, parameters, velocities), are given at the first
-        instant; values at later instants are overwritten. ``equations`` are changes of the step residuals, shape
-        (steps, parameters, unknowns). Return the changes of the history variables after them.
+        """Propagate changes of the state forwards from instant ``first`` to ``last`` of these time steps. ``pose``
+        and ``velocity``, both (last - first + 1, parameters, velocities), are given at the first instant and
+        overwritten at later ones. ``equations`` are changes of the step residuals (steps, parameters, unknowns).
+        ``history`` has changes of history variables before the steps and at their ends (None: none). Return the
+        last ones.
 
         Args:
             history: changes of the history variables before the steps, shape (parameters, strains), and at the
@@ -375,9 +376,9 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 @cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     """Return the entries of Newton's matrix that derivatives of time steps need, as integers (index in memory,
-    matrix row, matrix column), shape (entries, 3). First come entries of velocity rows and columns, then velocity
-    rows with auxiliary columns, then auxiliary rows with velocity columns. Return also how many entries the first
-    two kinds have. ``assembly`` contains the model's arrays."""
+    matrix row, matrix column), shape (entries, 3). Entries of velocity rows and velocity columns come first, then
+    velocity rows with auxiliary columns, then auxiliary rows with velocity columns. Return also the numbers of the
+    first two kinds. ``assembly`` contains the model's arrays; cached on it."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
@@ -456,10 +457,10 @@ class StepDerivative:
     pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Propagate adjoints of ``pose``, ``velocity`` and ``history`` variables (one row a cost) from the
-        end of this time step to its start. Return the three at the start and the adjoints of the residual,
-        shape (costs, ``unknowns``). History variables are strains of Maxwell branches, deflections of
-        friction springs and impact speeds.
+        """Propagate adjoints of ``pose``, ``velocity`` and ``history`` variables (one row for each cost) from the
+        end of this time step to its start. Return the three at the start, and the adjoints of the residual, shape
+        (costs, ``unknowns``), from a least-squares solution of the transposed equations. History variables are
+        strains of Maxwell branches, deflections of friction springs and impact speeds.
 
         Args:
             pose, velocity, history: adjoints of pose, velocities and strains after the step.
@@ -504,9 +505,10 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Return the derivatives of the equations and history variables of time step ``k`` of the run ``steps``,
-    computed with dual numbers. At friction limits they are the mean over both sides of the kink. History
-    variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return the derivatives of the equations and history variables of time step ``k`` of ``steps``, computed with
+    dual numbers. With contacts or friction springs, two states with slightly smaller and larger deflections are
+    evaluated, on both sides of a friction limit. The mean is returned. History variables are strains of Maxwell
+    branches, deflections of friction springs and impact speeds."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, indices = int(memory.counts["velocities"]), memory.counts["rows"], strain_indices(steps.assembly)
     touched = np.ones((1, memory.counts["state_size"]))
@@ -549,8 +551,8 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
     """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
-    tolerance. It is compared with dual-number derivatives along one random change of the velocities and one of the
-    pose."""
+    tolerance. Its answers are compared with dual-number derivatives for one random change of the end velocities
+    and one of the initial pose."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system, system.largest_length, memory["velocity_weight"])

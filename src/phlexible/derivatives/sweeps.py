@@ -152,9 +152,9 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,).
-        They follow from the time steps before the event, whose lengths grow while the state at their start is
-        constant."""
+        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,);
+        computed once. The time steps before the event become longer while the state at their start is constant;
+        their changes are propagated forwards."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -390,9 +390,10 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
 
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
-    """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect
-    to the initial state and all equations. ``slopes`` are derivatives of the costs with respect to the states
-    alone. ``after`` are those with respect to the final state through later time steps, if there are any.
+    """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect to the
+    initial state and to all equations. Equations are those of time steps, velocity jumps, controllers, locks and
+    events. ``slopes`` are derivatives of the costs with respect to the state at each stored instant. ``after`` are
+    those with respect to the final state through later time steps (None: none).
 
     Args:
         run: the run.
@@ -490,9 +491,9 @@ def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
     """Propagate adjoints of costs backwards through one time step of a run with forces that are Python functions
-    of the state. q and v (costs, velocities) are the adjoints of pose and velocities at the end of the step.
-    Return the adjoints at its start, and those of its residuals and of the force values. ``from_the_end`` counts
-    the later steps with such forces."""
+    of the state (``laws``). q and v (costs, velocities) are the adjoints of pose and velocities at its end. Return
+    those at its start, of its residuals and of the force values, by a small linear system for the force values.
+    ``from_the_end`` counts later steps of this kind."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)
@@ -512,10 +513,10 @@ def _vjp_implicit(
 
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
-    """Return the derivatives of pose and velocities with respect to parameters at all stored instants, shape
-    (instants, parameters, velocities) each. ``start``, those of the initial state, are propagated forwards through
-    the linearized steps, jumps, controllers and locks. Instants of events change with the parameters. ``changes``
-    has, for each parameter, the derivatives of all these equations at constant states.
+    """Return the derivatives of pose and velocities with respect to parameters at all stored instants, both
+    (instants, parameters, velocities). ``start``, those of the initial state, are propagated forwards through the
+    linearized steps, jumps, controllers and locks; instants of events change too. ``changes`` has, for each
+    parameter, the derivatives of all these equations at constant states.
 
     Args:
         run: the run.
@@ -591,9 +592,9 @@ def _jvp_steps(
     begun: tuple[Crossing, Array] | None,
 ) -> tuple[Array, Array]:
     """Propagate changes of pose, velocities and history variables (``before``) forwards through the time steps
-    ``interval`` of a run. ``equations`` are changes of the residuals, ``ends`` those of the history at each end;
-    ``begun`` is an event inside of the first time steps, if there is one. Return the changes of pose and
-    velocities at all instants, shape (2, instants, parameters, velocities), and the last ones of the history.
+    ``interval`` of a run. ``equations`` are changes of the residuals, ``ends`` of the history at each end.
+    ``begun`` is an event before the first steps whose instant changes their lengths (None: none). Return changes
+    of pose and velocities at all instants (2, instants, parameters, velocities), and the last ones of the history.
 
     Args:
         run, interval: the steps.
@@ -621,10 +622,10 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Return the changes of pose q and velocities v, shape (parameters, velocities), after one time step
-    (``interval``) of a run from those before it. Forces are Python functions of the state (``laws``); ``values``
-    are their changes at constant state, ``equations`` those of the residual. k is the step's index among such
-    steps.
+    """Return the changes of pose and velocities, both (parameters, velocities), after one time step (``interval``)
+    with forces that are Python functions of the state. q and v are the changes before it, ``equations`` those of
+    the residual, ``values`` those of the forces at constant state. A small linear system gives the change of the
+    forces. k is the step's index among steps of this kind.
 
     Args:
         run, piece, laws: the step.

@@ -80,10 +80,10 @@ def pose_tangents(layout: Layout, rows: Mapping[str, Array], tangents: Mapping[s
 
 
 def variation_between(layout: Layout, rows: Mapping[str, Array], ends: Mapping[str, Array]) -> Variation:
-    """Return the ``Variation`` from the states ``rows`` to the nearby states ``ends``, both arrays by the names
-    "position", "rotation", "eta" and "velocity". It has differences of positions, elastic coordinates and
-    velocities, and for rotations the rotation vectors of R_end R_start^T in world axes [rad], in the layout of the
-    velocities. ``layout`` has the indices of each body's components."""
+    """Return the small change from the states ``rows`` to the states ``ends`` as a ``Variation``; both have arrays
+    by the names "position", "rotation", "eta" and "velocity". It has differences of positions, elastic coordinates
+    and velocities, and rotation vectors of R_end R_start^T in world axes [rad]. Components are in the order of the
+    velocities, which ``layout`` describes."""
     d = layout.linear.shape[1]
     pose = np.zeros_like(rows["velocity"])
     pose[..., layout.linear] = (ends["position"] - rows["position"])[..., :d]
@@ -131,9 +131,10 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 
 def strain_indices(assembly: Assembly) -> IntArray:
-    """Return the indices of the history variables of a mechanism in a flat state (one stored state).
-    They belong to viscoelastic branches (spring and dashpot in series), friction springs and impacts; slip flags
-    are left out. ``assembly`` contains the model's arrays.
+    """Return the indices of the differentiable history variables of a mechanism in a flat state array. They are
+    strains of viscoelastic branches (spring and dashpot in series), deflections of friction springs, slid lengths
+    at guides and impact speeds; flags and identification numbers are left out. ``assembly`` contains the model's
+    arrays.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
