@@ -405,7 +405,7 @@ def test_in_millimetres_and_tonnes_as_in_metres_and_kilograms(part):
             spin = ph.Cost.final(ph.AngularVelocity(model["beam"].end, (1, 0, 0)))
             return ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 1] / length) + spin
 
-        value, slopes = ph.gradient(build, cost, {"modulus": 1.0, "twist": 1.0}, duration=0.1, step=1e-3)
+        value, slopes = ph.gradient(build, cost, {"modulus": 1.0, "twist": 1.0}, duration=0.05, step=1e-3)
         found.append([value, *slopes.values()])
     assert found[1] == pytest.approx(found[0], rel=5e-6)
 
