@@ -1,6 +1,7 @@
 """Meshes that are no body are refused or warned about by name."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -102,3 +103,18 @@ def test_units_that_are_not_si():
     with pytest.warns(ph.MeshWarning, match="millimetres and tonnes"):
         bar((2, 1, 1), modes=1)
         ph.FlexibleBody.from_mesh(MESH, ph.Material(2.1e5, 7.85e-9), ends(BAR[0]), modes=1)
+
+
+def test_a_plane_mesh_that_is_not_at_zero_is_told_where_it_is():
+    quads = grid(1.0, 0.2, cells=(4, 2))
+    cells = [SimpleNamespace(type="quad", data=quads.t.T)]
+    for height in (0.3, -2e-3, 0.0):
+        points = np.column_stack([quads.p.T, np.full(quads.p.shape[1], height)])
+        mesh = SimpleNamespace(points=points, cells=cells, point_sets={}, cell_sets={}, field_data={})
+        words = f"does not have the height z = {height:g} m .it is at z = 0 of its axes; place it by position="
+        if height:
+            with pytest.warns(ph.MeshWarning, match=words):
+                part = ph.FlexibleBody.from_mesh(mesh, STEEL, thickness=0.01)
+        else:
+            part = ph.FlexibleBody.from_mesh(mesh, STEEL, thickness=0.01)
+        assert part.mass == pytest.approx(0.2 * 0.01 * STEEL.density)

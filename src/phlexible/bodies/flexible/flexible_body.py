@@ -164,8 +164,9 @@ class FlexibleBody(Body):
                 elements of order 1 [m].
             plane: "stress" or "strain" of a plane mesh.
             theory: None: a plane mesh is a body in the plane. "kirchhoff" (no shear, thin) or "mindlin" (with
-                shear): it is a plate in space, at z = 0 of its body axes; interfaces are then edges, or the area of
-                elements all of whose corners are given, and may be "hinged": only their displacements move as one.
+                shear): it is a plate in space; interfaces are then edges, or the area of elements all of whose
+                corners are given, and may be "hinged": only their displacements move as one. Both lie at z = 0 of
+                the body axes: a warning says where a plane body is in its file, a plate is refused elsewhere.
             element: of a plate, "shear" (rotations, with shear strain) or "hhj" (Hellan, Herrmann, Johnson), thin
                 plates of triangles with moments as unknowns of their own.
             damping_ratio: of all retained shapes of the body constrained by its frame, on top of the viscosity of
@@ -216,15 +217,18 @@ class FlexibleBody(Body):
             )
             return reduced
         height = float(source.points[:, 2].mean())
-        source = replace(source, points=source.points * (1.0, 1.0, source.kind.dimension == 3))
-        check_mesh(source)
-        if is_plate and source.kind.dimension == 3:
-            raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
-        if is_plate and abs(height) > IN_PLANE * np.ptp(source.points, axis=0).max():
+        is_off = source.kind.dimension == 2 and bool(abs(height) > IN_PLANE * np.ptp(source.points, axis=0).max())
+        if is_plate and is_off:
             raise ParameterError(
                 f"theory={theory!r}: a plate lies in the plane z = 0 of its axes, this mesh is at z = {height:g};"
                 " move its points there, and the body by position="
             )
+        left = (f"the height z = {height:g} m (it is at z = 0 of its axes; place it by position=)",) * is_off
+        points = source.points * (1.0, 1.0, source.kind.dimension == 3)
+        source = replace(source, points=points, left_out=source.left_out + left)
+        check_mesh(source)
+        if is_plate and source.kind.dimension == 3:
+            raise ParameterError(f"theory={theory!r}: a plate is made of a plane mesh, this one is solid")
         if is_plate and order != 2:
             raise ParameterError(f"order must be 2 for the elements of a plate, got {order!r}")
         if is_plate and modal_derivatives:

@@ -92,12 +92,12 @@ def user_mesh(
 ) -> UserMesh:
     """Convert a user's mesh to a ``UserMesh`` with points times ``scale`` [m]. It is an object of scikit-fem or
     meshio, the path of a mesh file, or, if ``is_flat`` is False, a tuple (points, cells). If ``is_flat`` is true,
-    plane cells must lie in z = 0. ``of_four`` is the kind of cells with four points in a tuple. Raise
+    plane cells must lie in one plane z = const. ``of_four`` is the kind of cells with four points in a tuple. Raise
     ``ParameterError`` for other values.
 
     Args:
         mesh: also points and cells of triangles, or of the kind ``of_four``.
-        is_flat: meshes of triangles and quadrilaterals lie in the plane z = 0; False: arrays are taken too.
+        is_flat: meshes of triangles and quadrilaterals lie in a plane z = const; False: arrays are taken too.
         scale: metres for a unit of length of the mesh.
         of_four: kind of cells of four points in a pair of arrays; among quadrilaterals of a file may then be
             triangles, whose last point is named twice.
@@ -185,7 +185,7 @@ def _reader(path: str) -> Callable[[str], Any]:
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> UserMesh:
     """Convert a mesh of scikit-fem to a ``UserMesh``: its named subdomains become groups of elements, its
     boundaries groups of facets. ``kind`` is the kind of its cells, ``order`` the order of their geometry. If
-    ``is_flat``, raise ``ParameterError`` unless plane cells lie in z = 0."""
+    ``is_flat``, raise ``ParameterError`` unless plane cells lie in a plane z = const."""
     positions = np.zeros((mesh.doflocs.shape[1], 3))
     positions[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(positions, kind.dimension, is_flat)
@@ -206,7 +206,7 @@ def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
     """Raise ``ParameterError`` if ``is_flat`` demands a plane mesh and its ``points`` are not in one plane z =
     const, up to round-off. ``dimension`` is the dimension of the cells; solids (3) are not checked."""
     if is_flat and is_curved(points, dimension):
-        raise ParameterError("mesh: a plane mesh must lie in the plane z = 0")
+        raise ParameterError("mesh: a plane mesh must lie in one plane z = const")
 
 
 IN_PLANE = 1e-9
@@ -246,7 +246,7 @@ def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh
     """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its cells
     of highest dimension become elements, quadratic ones with all nodes. Raise ``ParameterError`` unless they are
     of one known kind. Triangles and quadrilaterals may be mixed on a curved surface, if ``of_four`` is
-    quadrilateral. ``is_flat``: plane cells must lie in z = 0."""
+    quadrilateral. ``is_flat``: plane cells must lie in a plane z = const."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -295,10 +295,8 @@ def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Arr
     """Return points, and quadratic cells of the given ``kind`` in scikit-fem's order of nodes. Missing nodes in the
     middle of faces and cells (of 8-node quadrilaterals and 20-node hexahedra) are added; triangles and tetrahedra
     are returned unchanged."""
-    if kind is CellKind.TETRAHEDRON:
+    if kind in (CellKind.TETRAHEDRON, CellKind.TRIANGLE):
         return points, cells  # edges 01 12 20 03 13 23 in both
-    if kind is CellKind.TRIANGLE:
-        return points, cells
     if kind is CellKind.QUADRILATERAL and cells.shape[1] == 8:
         middle = points[cells[:, 4:]].sum(axis=1) / 2 - points[cells[:, :4]].sum(axis=1) / 4
         added = len(points) + np.arange(len(cells))
