@@ -67,9 +67,10 @@ class BranchStrains(NamedTuple):
 
 
 def branch_strains(system: System) -> Iterator[BranchStrains]:
-    """Yield a ``BranchStrains`` object for each force element and each law of a body that may have viscoelastic
-    branches (Maxwell elements). It has the index and shape of the law's strains in the history variables of the
-    system, in ascending order. Laws without branches have empty strains."""
+    """Yield a ``BranchStrains`` for each force element and each elastic law of a body, in the order of the history
+    variables of the system. It has the body's index (None: force element), the law of viscoelastic branches
+    (Maxwell elements; None: none), and offset and shape of their strains in the history variables. Without
+    branches the shape is empty."""
     nodal = list(enumerate(system.nodal, start=system.layout.frames))
     owners: list[tuple[int | None, Owner, Maxwell | None, tuple[int, ...], int]] = [
         *((None, each, each.force.relaxation, (), 1) for each in system.forces),
@@ -123,9 +124,9 @@ def friction_springs(system: System) -> list[tuple[int, Bristle]]:
 
 
 def viscoelastic_body_forces(system: System, state: State) -> Array:
-    """Return the generalized forces that the viscoelastic branches (springs and dashpots in series, Maxwell
-    elements) inside all bodies of a system exert in a state: shape (velocities,). Force elements between
-    bodies are not included."""
+    """Return the generalized forces (velocities,) that viscoelastic branches inside all bodies of a system exert
+    in a state. A branch is a spring and dashpot in series (Maxwell element); its force opposes its strain in
+    ``state.branches``. The forces are zero if that is None. Force elements between bodies are not included."""
     result = np.zeros(len(state.velocity))
     if state.branches is None:
         return result

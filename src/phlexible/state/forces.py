@@ -186,7 +186,8 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
     """Return the derivative of the force components of a ``law`` with respect to its ``measured`` values, shape
     (components, values), and whether it is smooth there. It is extrapolated from central differences of two sizes.
-    False is returned if differences of a much smaller size, or left and right ones, disagree (kink or jump)."""
+    It is not smooth if much smaller differences give another value, or left and right ones disagree (kink or
+    jump)."""
 
     def value(measured: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, measured), dtype=np.float64)).ravel()
@@ -205,9 +206,9 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """Return all force laws of a ``system`` that are Python functions of the state as tuples (law, Jacobian,
-    name), loads first. The sparse Jacobian, shape (components, velocities), gives the world velocity of the loaded
-    point or the rate of the coordinate. Other loads and elements are skipped."""
+    """Return all forces of a ``system`` that are Python functions of the state as tuples (law, Jacobian, name),
+    first loads, then force elements. The sparse Jacobian (components, velocities) gives the world velocity of the
+    loaded point, or the rate of the element's length or angle. Other loads and elements are skipped."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -229,9 +230,10 @@ def _point_rows(system: System, at: Instants, port: Attachment) -> tuple[tuple[A
 
 
 def measured_rows(system: System, at: Instants, law: StateLaw) -> MeasuredRows:
-    """Return the k values that a state-dependent ``law`` measures at one instant, with their sparse derivatives
-    with respect to pose and velocities, shape (k, velocities). Steps for finite differences are included. A point
-    gives position, then velocity; a coordinate its value (angles within half a turn), then its rate."""
+    """Return the k values that a force ``law``, a function of the state, measures at one instant, and their
+    derivatives. Derivatives with respect to pose and velocities are sparse, both (k, velocities). A point gives
+    position, then velocity, in world axes; a joint coordinate gives value (angles within half a turn), then rate.
+    Sizes for difference quotients (k,) are included."""
     size, length = int(system.layout.velocity[-1]), system.largest_length
     values: list[float] = []
     sizes: list[float] = []
@@ -557,10 +559,10 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
 
 
 def stiffness_of_loads(system: System, state: State, of_followers: bool = False) -> sparse.csr_array:
-    """Return the derivative of the generalized forces of all loads with respect to the pose in a state, sparse,
-    shape (velocities, velocities). Included are the change of moment arms, of pressed surfaces, and of the axes of
-    forces and moments; values that depend on the state are constant. Force elements are left out; ``of_followers``
-    leaves out forces of fixed direction as well, which have a potential."""
+    """Return the derivative of the generalized forces of all loads with respect to the pose, sparse, shape
+    (velocities, velocities). Included are changes of moment arms and pressed surfaces, of body axes in which
+    forces are constant, and of axes that share a moment. Values that are functions of the state are constant here.
+    Force elements are left out."""
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):
@@ -583,9 +585,9 @@ def stiffness_of_loads(system: System, state: State, of_followers: bool = False)
 
 
 def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative of the three forces by which a moment acts on three body axes, with respect to these
-    axes, shape (9, 9). The rows of ``triad`` are the axes; ``value`` are the components of the moment ``load``,
-    constant in body or in world axes, as the load says."""
+    """Return the derivative of the three forces that share a moment with respect to the three body axes on which
+    they act, shape (9, 9). The rows of ``triad`` are the axes in world coordinates. ``value`` has the components
+    of the moment ``load``, constant in body or in world axes, as ``load.axes`` says."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     body_moment = value if load.axes is Axes.BODY else np.zeros(3)

@@ -210,10 +210,10 @@ class Wiring:
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return the sparsity structure of the Jacobian of the functions with respect to the velocities, and the
-        weighted sums that compute its nonzero entries. The sums are applied to nine values for each pair of a
-        function and a moving vector. The structure is cached for the last layout; the weights are set from the
-        shape functions in ``set_of``.
+        """Return where the nonzero entries of the functions' Jacobian with respect to the velocities are, and the
+        weighted sums that compute them. The sums take nine values for each pair of a function and a moving point
+        or direction. The structure is cached for the last layout and nonzero shape functions; weights come from
+        the shape functions in ``set_of``.
 
         Args:
             set_of: the vectors with their numbers.
@@ -435,9 +435,10 @@ class FunctionSet:
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the Jacobian of the scalar functions of this set with respect to the
-        velocities of the system, shape (instants, entries). They are weighted sums of the gradients in world axes,
-        in body axes, and of their moments about body origins. Rows and columns are in ``pattern``."""
+        """Return the nonzero entries of the Jacobian of this set's functions with respect to the velocities, shape
+        (instants, entries). They are weighted sums of three vectors for each point or direction: gradient in world
+        axes, its moment about the body's origin, and gradient in body axes. Row and column of each entry are in
+        ``pattern``."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -503,9 +504,9 @@ class FunctionSet:
         return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the scalar functions of this set at zero acceleration of the
-        system, shape (instants, functions). They contain the velocities of ``at`` and the motions of ground frames
-        and prescribed paths. The Jacobian times the accelerations must be added for the complete second
+        """Return the second time derivatives of this set's functions at zero acceleration, shape (instants,
+        functions). They come from the velocities of ``at``, from moving ground frames, and from prescribed
+        functions of time. The Jacobian times the accelerations has to be added for the complete second
         derivatives."""
         y = self._difference_vectors(at)
         dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
@@ -662,10 +663,11 @@ def function_set(
     paths: tuple[TimePath, ...],
     collector: VectorCollector | None = None,
 ) -> FunctionSet:
-    """Convert symbolic scalar functions ``rows``, such as constraint functions of joints, to a ``FunctionSet``,
-    which evaluates them together by arrays at many instants. Their points and directions are registered with
-    ``collector``, a new one if None, and converted to numerical vectors by ``resolver``. ``layout`` has the
-    indices of each body in states, ``paths`` are prescribed functions of time."""
+    """Convert symbolic scalar functions ``rows``, such as constraints of joints, to a ``FunctionSet``, which
+    evaluates them together at many instants. Each is a sum of products of two difference vectors, plus a constant
+    and a prescribed function. Their points and directions are registered with ``collector`` (None: a new one) and
+    made numerical by ``resolver``. ``layout`` has the indices of each body, ``paths`` prescribed functions of
+    time."""
     collected = collector or VectorCollector(resolver)
     add = collected.add_difference_vector
     functions = tuple(
@@ -752,10 +754,10 @@ class ConstraintSet:
         return self._entries[0]
 
     def values(self, at: Instants, near: Array | None = None) -> Array:
-        """Return the values of the constraint functions of all joints, drives and relations (gears, belts) at the
-        given instants, shape (instants, constraints); zero where a constraint is satisfied. A relation is the sum
-        of factors times joint coordinates minus its constant. Its angles are shifted by full turns to be nearest
-        to ``near``, or are the principal values if ``near`` is None.
+        """Return the values of the constraint functions of all joints, drives and relations (gears, belts), shape
+        (instants, constraints); zero where a constraint is satisfied. A relation is a sum of factors times joint
+        coordinates, minus its constant. Its angles are shifted by full turns to be nearest to ``near`` (instants,
+        coordinates), or are principal values if ``near`` is None.
 
         Args:
             at: instants at which the functions are evaluated.
@@ -881,9 +883,10 @@ def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]
 
 
 def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinateFunctions]:
-    """Yield one ``CoordinateFunctions`` record for each joint coordinate in the relations (gears, belts) among the
-    constraints ``rows``: index of the constraint, coordinate, factor, and slice of its functions in the list of
-    all vector functions. Ordinary constraints only count as one function each."""
+    """Yield a ``CoordinateFunctions`` for each joint coordinate in the relations (gears, belts) among the
+    constraints ``rows``: index of the constraint, coordinate, factor, slice of its functions. The slice counts in
+    the list of all functions, in which an ordinary constraint is one function. A relation has those of its
+    coordinates, then prescribed ones."""
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationFunction):

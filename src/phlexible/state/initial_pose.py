@@ -42,9 +42,9 @@ from phlexible.state.system import System
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
     """Return the moments of the displacements d from the pose ``start`` to ``state``, shape (velocities,). For a
-    floating body: mass times displacement of the reference point in world axes [kg m], then the integral of rho u
-    x d about this point in body axes of ``state`` [kg m^2]; zeros for elastic coordinates. For bodies with nodes:
-    the mass matrix in ``state`` times the change of nodal coordinates.
+    floating body they are mass times displacement of the centre of mass in world axes [kg m], then the integral of
+    rho u x d. The latter is about the centre of mass in body axes of ``state`` [kg m^2]. Elastic entries are zero.
+    For bodies with nodes: mass matrix times change of nodal coordinates.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -67,8 +67,8 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
 
 def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
     """Return the weighted squared distance between the poses ``state`` and ``start`` [kg m^2]: density times
-    squared displacement, integrated over all bodies. Floating bodies are treated as undeformed. ``factors`` are
-    weights of the bodies, repeated for each velocity, shape (velocities,).
+    squared displacement, integrated over all bodies. Floating bodies count as undeformed; for others it is the
+    mass matrix with the change of nodal coordinates. ``factors`` (velocities,) repeat each body's weight.
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -94,8 +94,9 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
     """Return a copy of a model whose bodies are at the positions and rotations of a state, with joint axes rotated
-    along. Initial velocities that the user prescribed are replaced by those of the state; all others remain unset.
-    Bodies with a frame are undeformed in the copy; the model itself is unchanged."""
+    along. Initial velocities that the user prescribed are replaced by those of the state; others stay unset.
+    Floating bodies are undeformed in the copy, strings and soft bodies get the nodal positions of the state. The
+    model itself is unchanged."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -203,8 +204,8 @@ class AssembledPose:
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
     """Return the pose at t = 0 that is nearest to the user's approximate pose and at which all joints of a system
     close. It has velocities that satisfy the joints. Bodies move without deformation; those named in ``fixed`` do
-    not move. ``weights`` are factors by body name, 1 if missing: a body with a large factor moves little. Raise
-    ``JointGapError`` if joints cannot close.
+    not move. Nearest means least squared displacement, integrated over the mass times factors ``weights`` by body
+    name (1 if missing). Raise ``JointGapError`` if joints cannot close.
 
     Args:
         system: bodies at approximate poses.
@@ -348,9 +349,10 @@ class _PoseProblem:
 
 
 def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the motions by which bodies may move while joints are closed, as columns of a sparse matrix, shape
-    (velocities, motions). They are rigid motions of floating bodies, translations of soft bodies, and for strings
-    linear motions between ends and nodes at joints. Bodies named in ``fixed`` have none."""
+    """Return the motions by which bodies may move while joints are closed, as sparse columns (velocities,
+    motions). They are rigid motions of floating bodies and translations of soft bodies. A string's nodes at its
+    ends and at joints translate; nodes between are interpolated linearly along it. Bodies named in ``fixed`` have
+    none."""
     layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
@@ -373,9 +375,9 @@ def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> spa
 
 
 def _close_joints(problem: _PoseProblem) -> State:
-    """Return a state with closed joints from the start pose of the ``problem``, by Levenberg-Marquardt
-    iterations on the scaled gaps. If gaps cannot be closed, return the state with the smallest sum of squared
-    gaps that was found."""
+    """Return a state with closed joints from the start pose of the ``problem``, by Levenberg-Marquardt iterations
+    on the scaled gaps. Bodies move by the motions of the ``problem``, small in its mass metric. If gaps cannot be
+    closed, the state with the smallest sum of squared gaps that was found is returned."""
     state, damping = problem.start, 1e-3
     gaps = problem.residuals(state)
     for _ in range(ITERATIONS):
@@ -474,9 +476,9 @@ def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
 
 
 def _rotations(problem: _PoseProblem, state: State) -> sparse.csr_array:
-    """Return the velocities with which soft bodies and shells rotate about the mean of their nodes, shape
-    (velocities, rotations). Bodies that may not move have none. They are columns that supplement the motions of
-    ``problem``, which contain no rotations of these bodies."""
+    """Return the velocities with which soft bodies and shells rotate about the mean of their nodes, as sparse
+    columns (velocities, rotations). The nodes are at the pose ``state``. The columns supplement the motions of
+    ``problem``, which only translate these bodies. Bodies without motions there have none here."""
     system, begins = problem.system, problem.system.layout.velocity
     blocks: list[Array] = []
     for index, placed in enumerate(system.bodies):

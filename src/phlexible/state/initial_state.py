@@ -47,9 +47,10 @@ def initial_state(system: System, kind: InitialKind = InitialKind.UNDEFORMED) ->
 def initial_instant(
     system: System, kind: InitialKind, prescribed: PrescribedMotions | None = None
 ) -> tuple[State, Instants]:
-    """Compute and check the initial state at t = 0; return it as a ``State`` and as ``Instants`` with one instant.
-    Bodies are where the user put them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations
-    are zero or quasi-static (``kind``). Open joints and contradicting velocities raise errors.
+    """Return the initial state at t = 0 as a ``State`` and as ``Instants`` with one instant. Bodies are where the
+    user put them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations are zero or, by
+    ``kind``, quasi-static (not of soft bodies and shells, with a warning). Raise ``JointGapError`` for open
+    joints, ``VelocityError`` for contradicting velocities.
 
     Args:
         system: what moves.
@@ -110,7 +111,8 @@ class InitialStateCache:
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
         """Return the initial ``State`` of a ``system`` at t = 0, the same as ``Instants``, and whether joint
         constraints are redundant. The last result is returned from the cache for the same system, ``kind`` and
-        functions of time, or their same first values. Results with redundant constraints are not stored.
+        functions of time, or functions with equal first values. Results with redundant constraints are not stored,
+        nor quasi-static ones with functions of the state or force elements.
 
         Args:
             system: what moves.

@@ -78,9 +78,9 @@ def _port_advice(owner: RowOwner) -> str:
 
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
-    """Raise a ``JointGapError`` if the prescribed function of a drive does not start at the value that its joint
+    """Raise ``JointGapError`` if a drive's prescribed function does not start at the value that its joint
     coordinate has in a state. Angles may differ by 1e-9 rad, lengths by 1e-9 of the largest body plus round-off.
-    With ``only_angles`` lengths are not checked.
+    With ``only_angles`` lengths are not checked, since the assembly can close them.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -191,8 +191,8 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
     """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,). Prescribed ones are
-    the user's; all others satisfy the joints as well as possible, with the smallest kinetic energy. Rods move as
-    rigid bodies if joints allow it. Elastic rates are zero. Contradictions are not reported here.
+    the user's. All others satisfy the joints as well as possible (least squares) with the smallest kinetic energy.
+    Rods move as rigid bodies if joints allow it; elastic rates are zero. Contradictions are not reported here.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -226,7 +226,8 @@ def _velocity_of_whole_rods(
 ) -> Array | None:
     """Return initial velocities of all bodies, shape (velocities,), in which each rod moves as one rigid body
     without strain rates, at smallest kinetic energy. Return None if joints and prescribed velocities do not allow
-    this. ``free`` are the indices of the reference velocities that are not prescribed."""
+    this. ``prescribed`` (velocities,) are those of reference points, ``free`` the indices of those that are not
+    prescribed."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ prescribed - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
@@ -241,9 +242,10 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Raise a ``VelocityError`` if the velocities of a state violate the rates of any joint constraint by more
-    than 1e-7 of their scale. Round-off and errors of differentiated user functions are also allowed. The message
-    suggests the nearest velocities that satisfy the joints; ``is_deformed`` changes its advice.
+    """Raise ``VelocityError`` if the velocities of a state violate the rate of any joint constraint by more than
+    1e-7 of the largest rate's terms. Round-off and errors of differentiated user functions are allowed besides.
+    The message suggests the nearest velocities that satisfy the joints; if ``is_deformed`` it blames the
+    deformation.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.
@@ -319,8 +321,9 @@ def _function_noise(system: System, state: State) -> float:
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     """Return the initial velocities that the user prescribed, zero elsewhere, and a mask of the prescribed
-    entries, each of shape (velocities,). Translations are those of reference points in world axes, rotations are
-    in body axes. The mask includes velocities left out on bodies that no joint guides, which are zero.
+    entries, both (velocities,). Translations are those of reference points in world axes, rotations are in body
+    axes; nodes have their velocities. Where the user prescribed one kind for a body that no joint guides, the
+    other kind is zero and in the mask.
 
     Those of translation are velocities of the reference points in world axes. The mask includes velocities that
     were left out of bodies that nothing holds: they are zero.
@@ -351,9 +354,10 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """Return the initial velocities that are set to zero because the user prescribed only the other kind,
-    translational or angular. This is done for bodies that no joint but ``Fixed`` guides. Entries are pairs of a
-    body index and True for the angular, False for the translational velocity.
+    """Return the initial velocities that count as zero because the user prescribed only the other kind,
+    translational or angular. This holds for bodies connected by ``Fixed`` joints (or the parts of a rod) and
+    guided by no other joint. Entries are pairs of a body index and True for the angular, False for the
+    translational velocity.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
@@ -387,10 +391,10 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
 
 
 def reference_transform(system: System, state: State) -> Matrix:
-    """Return the matrix that converts velocities of reference points of floating bodies of a system to velocities
-    of their centres of mass. It has the shape (velocities, velocities) and belongs to a state. V = v + R (w x c)
-    without elastic rates, with rotation R from body to world axes, angular velocity w and centre of mass c in body
-    axes, docs/theory.md, 2, (2.7); v and V are in world axes."""
+    """Return the matrix (velocities, velocities) from velocities with reference points of floating bodies to those
+    with centres of mass, in a state. Without elastic rates V = v + R (w x c), docs/theory.md, 2, (2.7). R rotates
+    body to world axes; angular velocity w and centre of mass c are in body axes, velocities v and V in world axes.
+    All other entries are the identity."""
     layout = system.layout
     size, (frame, axis, place) = int(layout.velocity[-1]), layout.spin
     centres = [

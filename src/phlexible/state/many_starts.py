@@ -79,9 +79,9 @@ class _ManySums(WeightedSums):
 
 
 def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
-    """Return one ``FunctionSet`` of the constraint functions of many systems of equal structure, which evaluates
-    them with one instant for each system. Base vectors, constants, coefficients and weights are stacked with an
-    axis of systems in front; the index structure is that of the first system."""
+    """Return one ``FunctionSet`` for the constraint functions of many systems of equal structure, with one instant
+    for each system. Numerical data (base vectors, constants, coefficients, weights) of all systems are stacked
+    along the first axis; indices are those of the first system."""
     sets = [system.rows for system in systems if isinstance(system.rows, FunctionSet)]
     scatter, sums = sets[0]._scattered
     weights = np.array([own._scattered[1].weights for own in sets])
@@ -95,9 +95,10 @@ def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
 
 
 def _starts(systems: Sequence[System]) -> list[Start | None]:
-    """Return the undeformed starts of plain systems of one structure, computed together by stacked arrays. A start
-    is None if its joints are open or redundant, or its initial velocities are not determined uniquely or do not
-    satisfy the constraints. Errors of user functions and of singular matrices are not caught.
+    """Return the undeformed initial states of many systems of one structure, computed together by stacked arrays.
+    An entry is a tuple (state, instant, False), or None if it has to be computed alone. That is so if joints are
+    open or redundant, or the velocities are not unique or do not satisfy the constraints. Errors of user functions
+    are not caught.
 
     Raises:
         Exception: of a user's function of time.

@@ -90,9 +90,10 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Return the rigid motions of a system in a state: rigid velocities of each floating body, translations of
-        each node of strings and soft bodies, and those of each rod as a single rigid body. Without rods they do
-        not depend on the state and are cached.
+        """Return the rigid motions of a system in a ``state`` as ``RigidMotions``: velocities of each floating
+        body, translations of each node, and motions of each rod as one rigid body. Centripetal accelerations of
+        rods and their derivatives are included; ``rigid`` (None: zero) are the present accelerations. Without rods
+        the result does not depend on the state and is cached.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -222,8 +223,9 @@ class _Residual:
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
     """Return the deformed state and joint forces in which elastic forces, loads, gravity and the inertia of the
     initial rigid motion balance. Newton's method starts from an undeformed ``state`` with closed joints; if it
-    fails, loads are raised in steps. If joints are redundant, the smallest joint forces are returned. Without a
-    solution ``ModelError`` is raised.
+    fails, loads are raised in steps. For redundant joints the smallest joint forces are returned. Raise
+    ``ModelError`` without a solution, ``VelocityError`` if velocities do not satisfy the joints of the deformed
+    bodies.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -320,10 +322,10 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
 
 
 def _iterate(problem: _Problem, motion: QuasiStaticMotion) -> tuple[QuasiStaticMotion, float]:
-    """Return the motion (pose, accelerations, multipliers) with the least error that Newton's method with bounded
-    steps finds, and its relative error. The error is 0 if only round-off of positions is left. The factors of the
-    tangent are reused while the error falls fast. A final step is returned unevaluated with its extrapolated
-    error.
+    """Return the quasi-static motion (pose, accelerations, multipliers) with the least error that Newton's method
+    with bounded steps finds, and its relative error. The error is 0 if only round-off of positions is left.
+    Factors of the tangent are used again while the error falls fast. Near the solution, a last step is taken whose
+    error is extrapolated, not evaluated.
 
     Args:
         problem: what is solved.
@@ -424,9 +426,10 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return a new quasi-static motion after one Newton step from ``motion``. Consecutive entries of ``step``
-    change the pose, rigid accelerations and multipliers of the independent constraints; velocities and
-    accelerations are then computed anew at the changed pose."""
+    """Return the quasi-static motion after one Newton step from ``motion``, which is unchanged. ``step`` has
+    changes of the pose, of rigid accelerations, of multipliers that correct the pose, and minus changes of joint
+    multipliers, for the independent constraints. Velocities and accelerations are then computed anew at the
+    changed pose."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]

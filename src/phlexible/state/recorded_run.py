@@ -336,9 +336,9 @@ class RecordedRun(PickledFields):
     @cached_property
     def phases(self) -> "list[tuple[RecordedRun, IntArray]]":
         """Return the consecutive sections of this run in which the same constraints are active, as pairs (run,
-        constraint indices). Events activate and release constraints. The system of each section has only its
-        active constraints, whose indices in the complete system are the second entry. Without such events the run
-        itself is the only section.
+        constraint indices); cached. Events lock and release constraints. The run of a section has a system with
+        only its active constraints, whose indices in the complete system are the second entry. Without such events
+        this run itself is the only section.
 
         An instant at which something happens belongs to what was before.
         """
@@ -548,9 +548,9 @@ def chunks(run: RecordedRun) -> list[slice]:
 
 
 def body_rows(run: RecordedRun) -> list[BodyRows]:
-    """Split the constraint matrix of a recorded run, at all instants, into one block for each body that
-    constraints act on. Return a list of ``BodyRows``, each with a block and the velocity response of the body's
-    mass to unit multipliers."""
+    """Return the constraint matrix of a recorded run, at all instants, as one dense block for each body that
+    constraints act on. Each is a ``BodyRows``: indices of velocities and constraints, block (instants,
+    constraints, velocities), and inverse mass matrix times the transposed block."""
     functions, layout = run.system.rows, run.system.layout
     entries = functions.matrix_entries(run.instants)
     rows, columns = functions.pattern
@@ -615,9 +615,10 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses on the constraints that would remove the rates ``gap`` at which recorded velocities open
-    the joints, shape (instants, constraints). They solve the inverse effective mass matrix, dense for few
-    constraints and sparse for many. For redundant constraints a pseudo-inverse gives one of many solutions."""
+    """Return the impulses on the constraints, shape (instants, constraints), that would remove the rates ``gap``
+    at which recorded velocities violate the constraints. They solve constraint matrix times inverse mass times its
+    transpose, dense for few constraints and sparse for many. If ``is_redundant`` or singular, a pseudo-inverse
+    gives one of many solutions."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])

@@ -43,10 +43,10 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, constraints: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the indices ``constraints``, none of whose coordinates can
-    move because other constraints lock them. Rates are tested by a singular value decomposition, then
-    accelerations for random motions. Driven joints are left out. The list is empty for large models and models
-    with moving ground frames.
+    """Return those joints, among the constraints with the indices ``constraints``, whose coordinates cannot move
+    at all because other constraints lock them. A coordinate's rate must be a combination of constraint rates
+    (singular value decomposition), and its acceleration too for random motions. Driven joints are left out. The
+    list is empty for large models and models with moving ground frames.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
     centres move: they have no rate there but accelerations. None are found beside frames that move, which may
@@ -248,8 +248,9 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
     """Return the constraint matrix as dense blocks, one for each body or node with constraints, and a length for
-    each constraint, shape (constraints,). Columns are constraint gradients, scaled by the inverse root of the
-    body's mass matrix and divided by these lengths, so that each has length 1 over all blocks."""
+    each constraint, shape (constraints,). Columns are constraint gradients, multiplied by the inverse Cholesky
+    factor of the body's mass matrix (its diagonal for sparse bodies). They are divided by the lengths, so that
+    each has length 1 over all blocks."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -326,9 +327,9 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_sparse(fronts: list[_Front], count: int) -> bool:
-    """Return whether many scalar constraints (``count``) are clearly linearly independent, judged by the least
-    eigenvalue of their sparse inverse effective mass matrix. It is assembled from the blocks of all bodies
-    (``fronts``). False means that a more exact test is needed."""
+    """Return whether ``count`` scalar constraints are clearly linearly independent, for many constraints. Products
+    of scaled gradients are summed over the blocks ``fronts`` to a sparse matrix. Its least eigenvalue, by inverse
+    Lanczos iteration, must exceed a limit. False only means that a more exact test is needed."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -372,9 +373,9 @@ def _joint_count(fronts: set[_Front]) -> int:
 
 
 def _merge(fronts: set[_Front], first: IntArray) -> _Front:
-    """Merge matrix blocks (``fronts``) into one with the rows of all, one below the other. Its columns are
-    the scalar constraints ``first``, in their order, then all other columns in ascending order; missing
-    entries are zero."""
+    """Return one matrix block with the rows of all blocks ``fronts``, one below the other. Its columns are the
+    scalar constraints ``first``, in their order, then all other columns in ascending order; missing entries are
+    zero. The joints of all blocks are united."""
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
     offset = {int(column): index for index, column in enumerate(columns)}
@@ -399,9 +400,10 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return coefficients, by index of the constraint, with which scaled constraint gradients add up to zero;
-    that of the redundant constraint ``rows[short]`` is 1. ``triangle`` is the triangular factor of the
-    constraints ``rows``, ``eliminated`` are constraints, columns and blocks of earlier eliminations."""
+    """Return the coefficients, by index of the constraint, with which scaled constraint gradients add up to zero;
+    the redundant constraint ``rows[short]`` has 1. They follow by back substitution: in the triangular factor
+    ``triangle`` of the constraints ``rows``, then in the earlier eliminations (constraints, columns, block), last
+    one first."""
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})
@@ -465,8 +467,9 @@ def redundancy_text(system: System, state: State, redundant: list[Redundancy], a
 
 
 def _refuse_contradiction(system: System, state: State, redundant: list[Redundancy]) -> None:
-    """Raise a ``RedundancyError`` if ``redundant`` constraints of a system demand contradicting accelerations
-    in a state, so that no motion can continue from it."""
+    """Raise ``RedundancyError`` if ``redundant`` constraints of a system demand contradicting accelerations in a
+    state, so that no motion can continue from it. For each, the combination of gradients that is zero must also be
+    zero for the second derivatives, up to a tolerance."""
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state.velocity) ** 2)

@@ -53,10 +53,10 @@ def velocity_between(system: System, start: State, end: State) -> Array:
 
 
 def centring_matrix(system: System, state: State, bodies: Collection[int] | None = None) -> sparse.csr_array:
-    """Return the sparse matrix that converts small motions of floating bodies of a system about a state from
-    reference points to centres of mass. It has the shape (velocities, velocities). Only ``bodies`` with these
-    indices are converted (None: all). It changes the translations of the reference points to those of the
-    centres of mass. Both are in body axes; rotations and elastic coordinates are unchanged.
+    """Return the sparse matrix (velocities, velocities) that converts small motions of floating bodies about a
+    state from reference points to centres of mass. It changes translations, by rotations and elastic coordinates;
+    all are in body axes, and the others stay unchanged. Only ``bodies`` with these indices are converted (None:
+    all).
 
     Args:
         system: the mechanism.

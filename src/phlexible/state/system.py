@@ -318,10 +318,10 @@ class System(PickledFields):
         return rows.values(at)
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return the system with only the scalar constraints that the mask ``holds``, shape (constraints,),
-        selects, as a ``Phase``. It has the indices of these constraints and of their joints, and the number of all
-        joints. The scalar constraints of one joint must be selected together, which is not checked. If all are
-        selected, a ``Phase`` of this system itself is returned from the cache."""
+        """Return the system with only the scalar constraints that the mask ``holds`` (constraints,) selects, as a
+        ``Phase``. It has the indices of these constraints and of their joints, and the number of all joints. All
+        constraints of one joint must be selected together, which is not checked. If all are selected, a cached
+        ``Phase`` of this system itself is returned."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier

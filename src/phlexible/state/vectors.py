@@ -105,9 +105,10 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Convert a symbolic ``vector`` (point or direction) to a ``CarriedVector`` of numbers. It has the index
-        of the body or node that moves it (or marks the ground), its undeformed value in body axes, relative to the
-        centre of mass, and its shape functions. A point between two nodes fails an assertion; see ``parts``."""
+        """Convert a symbolic ``vector`` (point or direction) to a numerical ``CarriedVector``. It has the index of
+        the body or node that moves it (or a mark: fixed to the ground, moving frame), the undeformed vector in
+        body axes (points: from the centre of mass), and shape functions. A point between two nodes fails an
+        assertion; ``parts`` divides it."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
