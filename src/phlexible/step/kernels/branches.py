@@ -61,8 +61,8 @@ def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def advance_branches(t: Tables, f: int, h: float) -> float:
-    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by those at the
-    end of the time step of length h; return the energy that their dashpots lose in the time step [J]. A Maxwell
+    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by their values at
+    the end of a time step. Return the energy that the dashpots lose in the time step of length h [J]. A Maxwell
     branch is a spring and a dashpot in series. ``t`` contains all arrays of the model and its state."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):

@@ -23,10 +23,11 @@ STICKS, SLIPS, BACK, FILLS, GIVES = 0.0, 1.0, -1.0, 2.0, 3.0
 
 @exported
 def capstan_force(t: Tables, i: int, h: float) -> None:
-    """Compute the mean tensions of interaction i, a tendon that rubs on its guides (capstan friction), over a time
-    step of length h [s]. The generalized forces on its scalar functions go to ``t.generalized``, their derivatives
-    with respect to the functions at the end to ``t.tangent``. Flows of material through the guides go to
-    ``t.flow_end``, lost energy to ``t.loss``. ``t`` contains all arrays of the model and its state."""
+    """Compute the mean tensions of interaction i, a tendon with friction on its guides (capstan friction), over a
+    time step of length h [s]. The generalized forces on its scalar functions, negative since tension pulls guides
+    together, go to ``t.generalized``. Their derivatives with respect to the functions at the end go to
+    ``t.tangent``, material that flows through the guides to ``t.flow_end``, lost energy to ``t.loss``. ``t``
+    contains all arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     stiffness, feed = t.force_stiffness[f] * t.length_scale[f], _start_pieces(t, i)
@@ -109,10 +110,10 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows of material through the guides of tendon f in a time step that pays out ``feed`` [m]. The
-    pieces are evaluated from the last to the first. Stored for the end of the time step are the flows
-    (``t.flow_end``), the configurational forces and rest lengths of the pieces, and whether each guide slips.
-    ``stiffness`` is EA [N]."""
+    """Compute the flows of material through the guides of tendon f in a time step that pays out ``feed`` [m].
+    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive.
+    Stored for the end of the step are the total flows (``t.flow_end``), the configurational forces and rest
+    lengths of the pieces, and whether each guide slips. ``stiffness`` is EA [N]."""
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
     for k in range(begin, last + 1):
@@ -174,8 +175,9 @@ def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
 @compiled
 def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> tuple[float, float]:
     """Return the length [m] of material that leaves the pieces ``begin`` .. ``last`` of a tendon through the guide
-    after them, and its derivative with respect to p. Here p is the configurational force of piece ``last``; the
-    length rises with p. ``stiffness`` is EA [N]."""
+    after piece ``last``, and its derivative with respect to p. Here p is the configurational force of piece
+    ``last``; the length rises with p. Guides before it slip where the ratio of forces exceeds the capstan factor.
+    ``stiffness`` is EA [N]."""
     total, slope, share = 0.0, 0.0, 1.0
     for j in range(last - begin + 1):
         k = last - j
@@ -252,10 +254,11 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
-    """Write the generalized force of piece k of interaction i, a tendon that rubs, to ``t.generalized`` and its
-    derivatives to ``t.tangent``. The tension includes the damper, whose loss is added to ``t.loss``, and the
-    fraction ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the
-    length of the time step [s]."""
+    """Write the generalized force of piece k of interaction i, a tendon with friction on its guides, to
+    ``t.generalized`` and its derivatives to ``t.tangent``. The force, on the squared length, is minus tension over
+    the sum of both lengths. The tension includes the damper, whose loss is added to ``t.loss``, and the fraction
+    ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the length of
+    the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

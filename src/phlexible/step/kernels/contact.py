@@ -215,9 +215,9 @@ def penetration_gradient(stiffness: float, exponent: float, x0: float, x1: float
 
 @exported
 def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean normal force N over a time step of length h of the contact or stop that is force element f.
-    The second result is its derivative with respect to the penetration at the end of the time step. The energy
-    that damping loses is stored in ``t.loss`` [J], the impact speed to remember in ``t.impact_end``. See
+    """Return the mean normal force N of a contact or stop, force element f, over a time step of length h, positive
+    in compression. The second result is its derivative with respect to the penetration at the end. The energy that
+    damping loses is stored in ``t.loss`` [J], the impact speed for restitution in ``t.impact_end``. See
     docs/theory.md, 8, (8.17). ``t`` contains all arrays of the model and its state."""
     side, k = t.push_side[f], t.impact_of[f]
     x0, change = side * (t.force_rest[f] - t.theta0[f]), -side * t.theta_change[f]
@@ -235,10 +235,10 @@ def one_sided_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def damped_one_sided_force(force: float, slope: float, d: float, x0: float, change: float) -> tuple[float, float]:
-    """Return the mean force of a one-sided element (a slack string, say) with its damper, and its derivative with
-    respect to x at the end. The force is never below zero. The extension x starts at x0 and changes by ``change``;
-    the damper (d: damping over the length of the time step) acts only where x is positive. ``force`` and its
-    derivative ``slope`` are without the damper.
+    """Return the mean force of a one-sided element (contact or slack string) with its damper, and its derivative
+    with respect to x at the end. The force resists positive x and is never below zero. x, the penetration or
+    extension, starts at x0 and changes by ``change``; the damper (d: damping over the length of the time step)
+    acts only where x is positive. ``force`` and its derivative ``slope`` are without the damper.
 
     The damper works along the discrete derivative s of max(0, x), so that it loses d (s change)^2.
     """
@@ -255,11 +255,11 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the elastic part of the mean normal force N of a contact over a time step. Then follow N itself,
-    never below zero, and its derivative with respect to the penetration at the end. The energy is k x^(p+1) /
-    (p+1) with ``stiffness`` k and exponent p; the penetration x starts at x0 and changes by ``change`` in the time
-    h [s]. ``damping`` is the coefficient of Hunt-Crossley damping; ``varies`` is 0 where it falls as the impact
-    speed grows, else 1."""
+    """Return the mean normal force of a contact over a time step, first its elastic part, then all of it, then a
+    derivative. The force is positive in compression and never below zero; the derivative is with respect to the
+    penetration at the end. The energy is k x^(p+1) / (p+1); the penetration x starts at x0 and changes by
+    ``change`` in the time h [s]. ``damping`` is that of Hunt and Crossley; ``varies`` is 0 where it falls with the
+    impact speed."""
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)

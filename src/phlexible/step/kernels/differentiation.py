@@ -304,9 +304,9 @@ def energies_at(header: IntegerRow, count: int, rows: Floats, moving: Floats, en
 
 @compiled
 def measure_angles(t: Tables) -> None:
-    """Compute the angles of all force elements at the present pose and store them in ``t.theta0`` [rad]. They
-    contain the full turns that were counted so far. Other coordinates do not change. ``t`` contains all arrays of
-    the model and its state.
+    """Compute the angles of all force elements at the present pose and store them in ``t.theta0`` [rad]. Of the
+    angles that differ by full turns, the one nearest to the counted angle ``t.theta`` is stored. Other coordinates
+    do not change. ``t`` contains all arrays of the model and its state.
 
     Parameters may have changed the pose since.
     """

@@ -242,9 +242,9 @@ def inertia_tensor(t: Tables, x: Reals, N: Reals, m: int) -> Matrix:
 @compiled
 def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vectors, N: Reals, D: Reals) -> float:
     """Return the kinetic energy of rotation and deformation of floating body b, (w . pi_r + deta/dt . pi_eta) / 2
-    [J]. w are the angular velocities and ``angular`` the angular momenta pi_r of all bodies, ``rate`` the elastic
-    rates deta/dt. The elastic momenta pi_eta follow from the mass moments N and their rates D. ``t`` contains all
-    arrays of the model and its state."""
+    [J]. w are the angular velocities in body axes and ``angular`` the angular momenta pi_r of all bodies, ``rate``
+    the elastic rates deta/dt. The elastic momenta pi_eta follow from the mass moments N and from D, the mass
+    moments of the rates. ``t`` contains all arrays of the model and its state."""
     c = t.coordinates_begin[b]
     m = t.elastic_count[t.type_of[b]] + 1
     energy = 0.5 * dot(w[b], angular[b])
@@ -258,10 +258,10 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
-    """Compute the rotation matrix of floating body b at the end of a time step of length h from its angular
-    velocities. It is in ``t.rotation1``, half the rotation vector of the step in ``t.half_turn``, the inverse of
-    the mean rotation matrix in ``t.inverse_mean``. See docs/theory.md, 4, (4.1, 4.3). ``t`` contains all arrays of
-    the model and its state."""
+    """Compute the rotation matrix (body to world axes) of floating body b at the end of a time step of length h.
+    It follows from the mean angular velocity in body axes and is stored in ``t.rotation1``. Half the rotation
+    vector of the step is stored in ``t.half_turn``, the inverse of the mean rotation matrix in ``t.inverse_mean``.
+    See docs/theory.md, 4, (4.1, 4.3). ``t`` contains all arrays of the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -274,8 +274,8 @@ def compute_end_rotation(t: Tables, b: int, h: float) -> None:
 @compiled
 def inertia_balance(t: Tables, b: int, h: float) -> None:
     """Write the inertia terms of floating body b over a time step of length h into ``t.residual``, without forces.
-    They are the change of the angular momentum, docs/theory.md, 4, (4.7), and of the momenta of the elastic
-    coordinates, (4.8). ``t`` contains all arrays of the model and its state."""
+    They are the change of the angular momentum in body axes, docs/theory.md, 4, (4.7), and of the momenta of the
+    elastic coordinates, (4.8). ``t`` contains all arrays of the model and its state."""
     axes, c = t.axes_of[b], t.coordinates_begin[b]
     rows = t.residual + (t.velocities_begin[b] + t.dimension)
     a, p0, p1 = t.half_turn[b], t.angular0[b], t.angular1[b]
@@ -402,9 +402,9 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
     """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
-    ``out``, at the mean of two states. It is the constant part plus the sum over g of factor_g m_g L_g. Here m_g
-    is the mean of L_g . eta in both states, from ``slopes_a`` and ``slopes_b`` as ``strain_value`` wrote them. For
-    strains with a full matrix, both are gradients of the quadratic part."""
+    ``out``, at the mean of two states. It is the gradient of the linear part plus the sum of factor_g m_g L_g. m_g
+    is the mean of the values L_g . eta of both states, ``slopes_a`` and ``slopes_b``, which ``strain_value`` has
+    written. If the strain has a full matrix, factor_g L_g is the unit vector g."""
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -464,8 +464,9 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the mean elastic and damping force on the elastic coordinates of floating body b over a time step of
-    length h, in ``t.elastic_force``. Scalar strains at the end are written to ``t.strain1``, their changes to
+    """Compute the mean elastic and damping force on the elastic coordinates eta of floating body b over a time
+    step of length h, in ``t.elastic_force``. It is the force that deforms the body, K eta without damping; the
+    body's resistance is its opposite. Scalar strains at the end are written to ``t.strain1``, their changes to
     ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 4,
     (4.8). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
@@ -691,9 +692,9 @@ def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def balance_frame(t: Tables, b: int, h: float) -> None:
-    """Write the balances of rotation and deformation of floating body b over a time step of length h into
-    ``t.residual``: inertia and elastic forces, without external forces. ``t`` contains all arrays of the model and
-    its state."""
+    """Write the balances of rotation (in body axes) and deformation of floating body b over a time step of length
+    h into ``t.residual``. They are the change of momenta plus h times the elastic force ``t.elastic_force``;
+    external forces are subtracted elsewhere. ``t`` contains all arrays of the model and its state."""
     inertia_balance(t, b, h)
     c, n = t.coordinates_begin[b] + 1, t.velocities_count[b] - t.rigid_of[b]
     if n > 0:

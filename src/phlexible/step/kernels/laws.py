@@ -304,8 +304,9 @@ SMALL_ANGLE = 0.05
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
     """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions, in
-    ``t.theta0``. It is the position, distance or angle that a force acts along; angles keep the full turns that
-    were counted. ``t`` contains all arrays of the model and its state."""
+    ``t.theta0``. Theta is the position, distance or angle along which a force acts; 0 for a tendon with friction
+    on its guides. An angle is the counted one with its full turns; in a relation (gear) it is computed anew from
+    the pose. ``t`` contains all arrays of the model and its state."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -325,9 +326,10 @@ def start_coordinate(t: Tables, i: int) -> None:
 
 @compiled
 def acting_functions(t: Tables, i: int) -> tuple[int, int]:
-    """Return the index of the first scalar function on which interaction i, a force law, depends in this time
-    step, and their number. They are all its functions, or for a joint that slides along a line those of the pieces
-    near it. ``t`` contains all arrays of the model and its state."""
+    """Return the index of the first scalar function on which interaction i depends in this time step, and the
+    number of such functions. The interaction is a force law, which depends on all its functions. If it belongs to
+    a joint that slides along a line, only functions of the line's pieces near the joint count. ``t`` contains all
+    arrays of the model and its state."""
     if t.coordinate_of[i] >= SLID:
         return acting_of_slide(t, i)
     return t.functions_begin[i], t.functions_count[i]
@@ -335,10 +337,11 @@ def acting_functions(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate theta of interaction i in a time step of length h, and the forces on
-    its scalar functions w. They are written to ``t.theta_change`` and ``t.generalized``, the derivatives of the
-    forces with respect to w at the end to ``t.tangent``. ``damping`` is numerical damping, a multiple of the
-    stiffness. ``t`` contains all arrays of the model and its state."""
+    """Compute the change of the coordinate theta of interaction i in a time step of length h, and its generalized
+    forces. The forces, on its scalar functions w, are the force along theta (positive towards larger theta) times
+    the discrete derivative of theta. Results are in ``t.theta_change`` and ``t.generalized``, derivatives of the
+    forces with respect to w at the end in ``t.tangent``. ``damping`` is numerical damping. ``t`` contains all
+    arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == PIECES:
         t.theta_change[f], t.force_slope[f] = 0.0, 0.0
@@ -462,9 +465,10 @@ def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple
 @exported
 def forces_of_laws(t: Tables, first: int, count: int, h: float, damping: float) -> None:
     """Compute the mean forces of ``count`` consecutive force elements, from number ``first`` on, along their
-    coordinates, and the derivatives of these forces. They are stored in ``t.scalar_force`` and ``t.force_slope``.
-    The coordinates (``t.theta0``, ``t.theta_change``) must be set before, as those of rods are. h is the length of
-    the time step [s], ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
+    coordinates, positive towards larger coordinates. The forces are stored in ``t.scalar_force``, their
+    derivatives with respect to the coordinates at the end in ``t.force_slope``. Coordinates and changes
+    (``t.theta0``, ``t.theta_change``) must have been set, which is not checked. h is the length of the time step
+    [s], ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     for f in range(first, first + count):
         t.force_slope[f] = force_along_coordinate(t, f, h, damping)[1]
 

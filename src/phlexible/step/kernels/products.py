@@ -70,10 +70,10 @@ def slope_index(t: Tables, e: int, h: float, damping: float) -> float:
 
 @exported
 def add_product_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the forces of all product elements to the balances of their nodes in ``t.residual``. Stresses
-    are written to ``t.product_stress``; the energies stored and lost in the time step of length h [s] are added to
-    ``t.family_work`` [J]. ``damping`` is numerical damping. Product elements are shell elements whose strains are
-    scalar products of nodal vectors."""
+    """Add h times the forces of all product elements to the balances of the elements' nodes in ``t.residual``,
+    positive where they resist a displacement. Stresses are written to ``t.product_stress``; the energies stored
+    and lost in the time step of length h [s] are added to ``t.family_work`` [J]. ``damping`` is numerical damping.
+    Product elements are shell elements whose strains are scalar products of nodal vectors."""
     for e in range(t.product_elements):
         g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
         square = t.product_square[g]

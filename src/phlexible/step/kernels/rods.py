@@ -86,9 +86,11 @@ def strain_index(t: Tables, s: int) -> int:
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries of its force
-    elements. ``stretch`` is Gamma (axial strain and shears), ``bend`` is K (curvatures). Given their changes, the
-    changes of the strains are written. ``t`` contains all arrays of the model and its state."""
+    """Write the strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries of the
+    rod's force elements there. ``stretch`` is Gamma (axial strain and two shears), ``bend`` is K (torsion and
+    two curvatures), in axes of the section. If ``stretch`` and ``bend`` are changes, the changes of the strains
+    are written. L is the triangular factor in ``t.rod_share``. ``t`` contains all arrays of the model and its
+    state."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -114,11 +116,11 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a time step of length h, their mean elastic and damping forces,
-    and the stress resultants. The resultants, force and moment at all quadrature points, are in ``t.rod_pull``,
-    the mean forces in ``t.rod_stress``, changes of axis and directors in ``t.rod_change`` and ``t.rod_turn``.
-    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its
-    state."""
+    """Compute the changes of all rod strains in a time step of length h, and the mean forces that oppose the
+    strains. The forces, elastic and by damping, are stored in ``t.rod_stress``, the stress resultants (force and
+    moment at each quadrature point) in ``t.rod_pull``. Changes of the axis derivative and of the directors go to
+    ``t.rod_change`` and ``t.rod_turn``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)

@@ -312,9 +312,9 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
 
 @compiled
 def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> tuple[Vector, Vector, Vector]:
-    """Return the three columns of the deformation gradient F at quadrature point p of soft element e. It is that
-    of nodal positions x, or, of their changes in the time step, its change. ``t`` contains all arrays of the model
-    and its state."""
+    """Return the three columns of the deformation gradient F at quadrature point p of soft element e, for the
+    nodal positions x [m]. If x contains the displacements of the nodes in the time step, the result is the change
+    of F. ``t`` contains all arrays of the model and its state."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return nodal_slopes(x, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k)
 
@@ -440,8 +440,9 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``. The
-    energies that they store and lose in the time step are added to ``t.family_work`` [J]; ``damping`` is numerical
+    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``.
+    Internal forces are derivatives of the strain energy, positive where they resist a displacement. The energies
+    stored and lost in the time step of length h are added to ``t.family_work`` [J]; ``damping`` is numerical
     damping. ``t`` contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
@@ -552,8 +553,9 @@ def add_soft_energy(t: Tables) -> None:
 
 @compiled
 def face_tangents(t: Tables, f: int, p: int, x: Vectors) -> tuple[Vector, Vector]:
-    """Return the tangent vectors of face f of a soft body at its quadrature point p along its two reference
-    coordinates. They are those of nodal positions x, or, of their changes in the time step, their changes. ``t``
+    """Return the two tangent vectors of face f of a soft body at its quadrature point p, for the nodal positions
+    x. They are derivatives of the position with respect to the two reference coordinates of the face. If x
+    contains the displacements of the nodes in the time step, the results are changes of the tangent vectors. ``t``
     contains all arrays of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
     _, one, two = nodal_slopes(x, nodes, t.face_value + (t.face_shape[f] + p * m), m)

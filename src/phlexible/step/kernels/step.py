@@ -209,8 +209,9 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``. Their equation says that its
-    change dx of a point or direction on an elastic body equals the motion of the point times the velocity changes
+    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``: ones on the diagonal, minus the
+    motion of the point in the columns of the body. The unknown is the change dx of a point or direction of an
+    elastic body in an iteration. Its equation says that dx is the motion of the point times the velocity changes
     of the body. ``t`` contains all arrays of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
@@ -281,9 +282,10 @@ def drives_are_smooth(t: Tables) -> Truth:
 
 @compiled
 def driven_angles_follow(t: Tables) -> Truth:
-    """Return whether all driven angles are at the end of the time step on their prescribed path and not half a
-    turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied there too. ``t`` contains all
-    arrays of the model and its state.
+    """Return whether all driven angles are on their prescribed path at the end of the time step, and not half a
+    turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied half a turn away too. The sign of
+    the derivative of the equation with respect to the path distinguishes both. Inactive rows are not checked.
+    ``t`` contains all arrays of the model and its state.
 
     Half a turn away cos(theta - p), minus its derivative by p, is negative.
     """
@@ -318,9 +320,9 @@ def begin_step(t: Tables) -> None:
 @exported
 def begin_bodies(t: Tables, continues: bool) -> None:
     """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and nodes at
-    the start of the time step, from the state. If the step ``continues`` an accepted one, strains are those of its
-    end. ``t`` contains all arrays of the model and its state. They are written to ``t.linear0``, ``t.spin0``,
-    ``t.rate0``, ``t.xi0`` and others."""
+    the start of the time step, from the state. They are written to ``t.linear0``, ``t.spin0``, ``t.rate0``,
+    ``t.xi0``, ``t.moment0`` and ``t.strain0``. If the step ``continues`` an accepted one, strains at the end of
+    that step are copied instead of computed. ``t`` contains all arrays of the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):
@@ -335,9 +337,9 @@ def begin_bodies(t: Tables, continues: bool) -> None:
 @exported
 def begin_ports(t: Tables) -> None:
     """Compute the world positions of all points and directions at the start of the time step, and the scalar
-    functions of interactions there. For prescribed points also the change in the time step is computed. Results
-    are stored in ``t.world0``, ``t.change``, ``t.chord0`` and others. ``t`` contains all arrays of the model and
-    its state."""
+    functions of interactions at these positions. For prescribed points the change in the time step is computed
+    too. Results are stored in ``t.world0``, ``t.change``, ``t.chord0``, ``t.function0`` and ``t.theta0``. ``t``
+    contains all arrays of the model and its state."""
     begin_vectors(t)
     begin_interactions(t)
 
@@ -431,10 +433,9 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """Add the masses of all floating bodies and nodes to the blocks of their linear velocities in ``t.blocks``,
-    Newton's matrix. A body has one mass. Nodes of strings and soft bodies also have coupling masses with
-    neighbours, which are added to the blocks of these pairs. ``t`` contains all arrays of the model and its
-    state."""
+    """Add the masses of all floating bodies and nodes to the blocks of linear velocities in ``t.blocks``, Newton's
+    matrix. A body has one mass. Nodes of strings and soft bodies also have coupling masses with neighbours, which
+    are added to the blocks of these pairs of nodes. ``t`` contains all arrays of the model and its state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

@@ -143,9 +143,10 @@ def end_difference(t: Tables, y: int) -> Vector:
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times all forces on points and directions, and all weights, from the balances in ``t.residual``.
-    The balances are those of the bodies and nodes that carry the points. See docs/theory.md, 4, (4.6 to 4.9).
-    ``t`` contains all arrays of the model and its state."""
+    """Subtract h times the forces ``t.pull`` on points and directions, the forces of rods and all weights from the
+    balances in ``t.residual``. The balances belong to the bodies and nodes that carry the points; rotations are
+    balanced in body axes. The sums in world axes are stored in ``t.force_sum`` and ``t.moment_sum``. See
+    docs/theory.md, 4, (4.6 to 4.9). ``t`` contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]
@@ -206,9 +207,9 @@ def levers_and_motions(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def velocity_count(t: Tables, k: int) -> int:
-    """Return how many velocities of its carrier (floating body or node) move point or direction k: linear and
-    angular ones, and the elastic rates of shape functions that are not zero there. ``t`` contains all arrays of
-    the model and its state."""
+    """Return how many velocities of a floating body or node move point or direction k, which it carries. They are
+    linear and angular velocities, and the rates of those elastic coordinates whose shape functions are not zero at
+    the point. ``t`` contains all arrays of the model and its state."""
     return t.rigid_of[t.vector_carrier[k]] + t.vector_last[k] - t.vector_first[k]
 
 
@@ -221,10 +222,10 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of generalized forces on floating bodies to their blocks in Newton's matrix,
-    ``t.blocks``. They arise since moment arms rotate with the body while forces on its points stay constant. h is
-    the length of the time step. See docs/theory.md, 4, (4.12). ``t`` contains all arrays of the model and its
-    state."""
+    """Add derivatives of the generalized forces on floating bodies to the bodies' diagonal blocks in Newton's
+    matrix, ``t.blocks``. These derivatives arise since moment arms and axes rotate with the body while forces on
+    its points stay constant. h is the length of the time step. See docs/theory.md, 4, (4.12). ``t`` contains all
+    arrays of the model and its state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]

@@ -55,8 +55,8 @@ GRAZE = 1e-8  # of its change in the step, or of what counts as rest: smaller pe
 @compiled
 def are_balls(t: Tables, i: int, j: int) -> bool:
     """Return whether contact shapes i and j (surfaces of bodies) both consist of a single point, as points and
-    spheres do. Their nearest points are then known. Solids must be excluded before, which is not checked. ``t``
-    contains all arrays of the model and its state."""
+    spheres do. Their start and end are then the same point. Solids must be excluded before, which is not checked.
+    ``t`` contains all arrays of the model and its state."""
     return t.member_start[i] == t.member_end[i] and t.member_start[j] == t.member_end[j]
 
 

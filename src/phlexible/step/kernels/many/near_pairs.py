@@ -189,9 +189,9 @@ def _extent(t: Tables, m: int) -> float:
 
 @compiled
 def _is_outside_grid(t: Tables, m: int, mean: float) -> bool:
-    """Return whether contact shape m (a ball, segment or solid) is compared with all others instead of through the
-    search grid. This is so if it is infinite, or its extent is not finite or above a fixed multiple of ``mean``,
-    the mean extent. ``t`` contains all arrays of the model and its state."""
+    """Return whether contact shape m (a ball, segment or solid) is compared with every other shape instead of
+    through the search grid. It is if it is infinite, or if its extent is not finite or above a fixed multiple of
+    ``mean``, the mean extent. ``t`` contains all arrays of the model and its state."""
     return t.member_around[m] < 0.0 or not _extent(t, m) <= LARGE * mean
 
 
@@ -202,9 +202,10 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact shapes into the cells of a grid, which are as large as the largest shape. So shapes that
-    may touch are in the same cell or in adjacent ones. Members much larger than ``mean`` are left out. Contact
-    shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
+    """Sort the contact shapes into the cells of a grid, whose size is that of the largest shape in it. Shapes that
+    may touch are then in one cell or in adjacent cells, which are stored as lists in hash buckets. Infinite
+    shapes, and shapes much larger than ``mean``, are left out. Contact shapes are spheres, line segments and
+    solids. ``t`` contains all arrays of the model and its state."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):

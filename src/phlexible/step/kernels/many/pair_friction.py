@@ -65,8 +65,8 @@ def _bristle_energy_of_pair(t: Tables, index: int) -> float:
 @compiled
 def squared_gyration_radius(t: Tables, i: int, j: int) -> float:
     """Return 0.4 r^2 [m2], the scale of the rolling resistance of contact shapes i and j. r is the radius of the
-    ball among them (of i if both are balls). It is 0 if neither is a ball, or the other is a segment or has no
-    rotation. ``t`` contains all arrays of the model and its state.
+    ball (of i if both are balls). The result is 0 if neither is a ball, or if the other shape is a segment or has
+    no rotation. ``t`` contains all arrays of the model and its state.
 
     The ball has a rotation; the other member has one too or is fixed.
     """

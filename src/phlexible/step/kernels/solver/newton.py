@@ -58,9 +58,9 @@ def velocity_norm(t: Tables, nu: Reals) -> float:
 
 @compiled
 def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
-    """Set ``t.velocity1`` and ``t.multiplier1``, the unknowns at the end of the time step, to the saved ones plus
-    ``length`` times the update of Newton's method. Only the selected lanes (of several mechanisms that advance at
-    the same time) change. ``t`` contains all arrays of the model and its state."""
+    """Set ``t.velocity1`` and ``t.multiplier1``, the unknowns at the end of the time step, to their saved values
+    plus ``length`` times the update of Newton's method. Only the selected lanes (of several mechanisms that
+    advance at the same time) change. ``t`` contains all arrays of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
     for i in range(t.constraints):
