@@ -76,10 +76,10 @@ class TurnSinceStart(Portable):
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many times [s], not yet relative to t = 0, shape
-        (times, 3, 3). They come from one call of the user's function with the array of times. Return None
-        without times, if that call fails, if a value is no rotation, or if a few sampled times disagree with
-        single calls."""
+        """Return the rotation matrices of a moving frame at many ``times`` [s], not yet relative to t = 0, shape
+        (times, 3, 3). They come from one call of the user's function with the array of times; angles rotate about
+        z. Return None without times, if that call fails, if a value is no rotation, or if a few sampled times
+        disagree with single calls."""
         if not len(times):
             return None
         evaluated, some = at_least_two(times), probe_indices(len(times))
@@ -97,9 +97,10 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many times [s], not yet relative to t = 0, shape
-        (times, 3, 3). The user's function is called once for each time. Return None if a call fails or any value
-        is no rotation; the caller then evaluates each time alone, to raise an error that names it."""
+        """Return the rotation matrices of a moving frame at many ``times`` [s], not yet relative to t = 0, shape
+        (times, 3, 3). The user's function is called once for each time; angles rotate about z. Return None if a
+        call fails or any value is no rotation. The caller then evaluates each time alone, to raise an error that
+        names the time."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):
@@ -159,9 +160,9 @@ class Ground:
         self, path: Path, rotation: Callable[[float], RotationLike] | None = None, velocity: Path | None = None
     ) -> MovingFrame:
         """Return a frame on the ground, to which joints and springs can be connected, whose motion is prescribed.
-        Its origin follows ``path`` and it rotates by ``rotation``, both functions of the time [s]. ``velocity`` is
-        the derivative of the path, if known. All are checked to be callable and evaluated at t = 0; ``velocity``
-        is compared with differences of ``path``.
+        Its origin follows ``path`` [m] and it rotates by ``rotation`` (relative to t = 0), both functions of the
+        time [s]. ``velocity`` is the derivative of ``path``, if known. All are evaluated at t = 0; ``velocity`` is
+        compared with differences of ``path``. Raise ``ParameterError`` for unsuitable functions.
 
         Args:
             path: world position, t [s] -> shape (3,) [m].

@@ -50,7 +50,7 @@ class PlacedWhole(ModelPart, ABC):
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
         """Return the part (body) of a beam or rod at the distance ``x`` [m] from its start, and the distance from
-        the part's start [m]. At a cut it is the part that begins there. AttachmentError is raised outside the
+        the part's start [m]. At a cut it is the part that begins there. Raise ``AttachmentError`` outside of the
         length, apart from round-off.
 
         Raises:

@@ -89,8 +89,9 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
-    """Return a value, a nested structure of tuples, lists, mappings and dataclasses, with references to model parts
-    replaced as in the mapping ``new``; the value itself if it contains none of them."""
+    """Return a value with references to model parts replaced as in the mapping ``new``. Tuples, lists, mappings
+    and dataclasses are traversed recursively and copied where something changes. If nothing does, the value itself
+    is returned."""
     match value:
         case ModelPart():
             return new.get(value, value)

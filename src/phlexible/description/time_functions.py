@@ -72,7 +72,8 @@ def _vectorized(
 ) -> Array | None:
     """Return the values of a user's ``function`` at all ``times`` from one call with the array, shape (times,
     ...). ``batched`` makes this call, ``one`` a call with a single time. At up to four times both are compared,
-    unless the result of such tests is known. Return None if the call fails or values differ.
+    unless earlier calls have shown agreement often enough. Return None if the call fails or values differ, now or
+    earlier.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -267,8 +268,8 @@ class TimePath(Portable):
             check_once((self.function, self.rate), [times.tobytes()], check)
 
     def warn_of_degrees(self) -> None:
-        """Warn the user if a prescribed angle is probably given in degrees instead of radians. Samples show
-        whether it is harmonic; then its amplitude is judged. Otherwise its rate is judged if that is constant, and
+        """Warn if this prescribed angle is probably given in degrees instead of radians. Equally spaced samples
+        show whether it is harmonic; then its amplitude is judged. Else its rate is judged if that is constant, and
         any other function is accepted."""
         for interval in SAMPLING:
             with suppress(Exception):  # data may end, and then nothing is known

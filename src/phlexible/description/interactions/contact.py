@@ -245,10 +245,10 @@ class Contact(ForceElement):
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
-        """Return the mass that rests on a contact [kg] and the size of its bodies [m], 0 if unknown; both
-        determine the default contact stiffness. For a contact group they are the values of the heaviest body. For
-        a contact of two, the mass is the reduced mass of both bodies. The size is then the contact radius or else
-        the smallest size."""
+        """Mass [kg] and size [m] that determine the default contact stiffness of a contact; the size is 0 if
+        unknown. For a contact group they are those of the heaviest body. For a contact of two, the mass is the
+        reduced mass of both bodies, divided by the number of touching points. The size is then the contact radius
+        or else the smallest size."""
         if self.is_contact_group:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -278,9 +278,10 @@ class Contact(ForceElement):
 
     def rotational_bristles(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
         """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
-        normal), as a pair; None for a missing resistance. Their stiffnesses and dampings follow from the
-        tangential friction spring and the radius. ParameterError is raised for drilling resistance in models with
-        ``dimension`` below 3.
+        normal), as a pair; None for a missing resistance. Their stiffness is that of the tangential friction
+        spring times the squared radius of gyration. Their limits are levers [m] times normal force: ``rolling``,
+        or a share of ``drilling``. Raise ``ParameterError`` for drilling resistance in models with ``dimension``
+        below 3.
 
         Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
         mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
@@ -344,9 +345,10 @@ class Contact(ForceElement):
 
     @cached_property
     def _passes_between_nodes(self) -> bool:
-        """Return whether a surface could slip between two nodes of the touching beam, rod or string, so that its
-        line segments must be tested too. It could if the longest segment is longer than the thickness of a box, or
-        twice the thickness of another surface. False for other bodies and hollow surfaces."""
+        """Whether a surface could slip between two nodes of the touching beam, rod or string, so that its line
+        segments must be tested too; cached. It could if the longest segment is longer than the thickness of a box,
+        or twice the thickness of another surface. False for other bodies, hollow surfaces, and surfaces found by a
+        contact search."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _needs_search(self.second, self.radius)):
@@ -367,7 +369,8 @@ class Contact(ForceElement):
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
         """Return the contact shapes of both sides of a contact, between which distances are computed: spheres,
         line segments, sample points and convex solids. They are computed at the first call and cached for each
-        ``dimension`` of the model (1, 2 or 3; None: the lowest dimension of the bodies, or 3)."""
+        ``dimension`` of the model (1, 2 or 3). None means the lowest dimension of the bodies' models, or 3 without
+        bodies."""
         if dimension is None:
             dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
         if dimension not in self._members and not self.is_contact_group:
@@ -406,9 +409,9 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_friction_orientation(self, rounds: Sequence[Member]) -> None:
-        """Raise ``ModelError`` if two of the given spheres or segments (``rounds``) may touch and both are on
-        bodies without orientation. Such bodies are point masses and strings. Friction needs the position of the
-        contact point on the material of one of them. Pairs whose radii are both 0 are allowed."""
+        """Raise ``ModelError`` if two of the spheres or segments ``rounds`` may touch and both are on bodies
+        without orientation (point masses and strings). Friction needs the position of the contact point on the
+        material of one of them. Pairs whose radii are both 0 never touch and are allowed."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
@@ -474,9 +477,9 @@ class Contact(ForceElement):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws of a contact of two bodies, one for each gap between a touching point and the
-        surface: normal force and friction along the surface (docs/theory.md, 8, (8.17), (8.18), (8.28)).
-        ModelError is raised for deep initial penetrations. The tuple is empty for a contact group, which is only
-        checked; its forces are computed after a contact search.
+        surface. A law has normal force and friction along the surface (docs/theory.md, 8, (8.17), (8.18), (8.28)).
+        For a contact group the tuple is empty; its forces follow from a contact search. Raise ``ModelError`` for
+        deep initial penetrations, ``ParameterError`` for friction of a contact group on a line.
 
         Raises:
             ModelError: the bodies start deep inside each other.

@@ -146,9 +146,9 @@ class Member(NamedTuple):
 
 
 def contact_parts(name: str, value: object) -> tuple[Side, ...]:
-    """Return ``value``, one side of a contact, as a tuple of points, bodies and surfaces, after checking each.
-    ModelError is raised for objects that cannot touch, and ParameterError for moving ground points. ``name``,
-    "first" or "second", is used in messages.
+    """Return ``value``, one side of a contact, as a tuple of points, bodies and surfaces; a single object gives a
+    tuple of one. Raise ``ModelError`` for objects that cannot touch, and ``ParameterError`` for points on a moving
+    ground frame. ``name``, "first" or "second", is used in messages.
 
     Raises:
         ModelError: parts that nothing touches.
@@ -194,8 +194,8 @@ def contact_members(
 ) -> tuple[Member, ...]:
     """Return the contact shapes of both sides of a contact, ``first`` and ``second``: spheres, line segments,
     sample points and edges, then convex solids. Sample points and edges are listed only where the other side has
-    solids. If ``second`` is None, all parts of ``first`` may touch each other. ``radii`` are the radii of points
-    and lines on each side [m]."""
+    solids. If ``second`` is None, all parts of ``first`` may touch each other; a single line then touches itself.
+    ``radii`` are those of points and lines on each side [m]."""
     one, other = {_identity_key(each) for each in first}, {_identity_key(each) for each in second or ()}
     parts = [(each, radii[0], 3 if second is None or _identity_key(each) in other else 1) for each in first]
     parts += [(each, radii[1], 2) for each in second or () if _identity_key(each) not in one]
@@ -265,9 +265,10 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 
 
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
-    """Return the line segments, of this ``radius`` [m], of a string, rod or beam that touches itself; empty for a
-    radius of 0. Each stores its index along the line and the least difference of indices from which two segments
-    may touch: 1 + max(1, ceil(4 ``radius`` / shortest segment))."""
+    """Return the line segments of ``radius`` [m] of a string, rod or beam that touches itself; empty for a radius
+    of 0. Each stores its index along the line and the least difference of indices from which two segments may
+    touch. It is 1 + max(1, ceil(4 ``radius`` / shortest segment)). If the ends nearly meet, the number of segments
+    is stored as the length of a loop."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -282,9 +283,9 @@ def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
 
 
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
-    """Return, for the start and the end of each contact shape, the line segment that continues there: pairs (index
-    of the neighbouring segment, its far end: 0 start, 1 end). An end without a neighbour has the shape itself and
-    that end. Ends are neighbours if they coincide within 1e-9 and are on one body or ``joined`` by a joint.
+    """Return, for start and end of each contact shape, the line segment that continues there as a pair: its index
+    and its far end (0 start, 1 end). An end without a neighbour has the shape itself and that end. Ends are
+    neighbours if they coincide within 1e-9 and are on one body, or on two that ``joined`` connects there.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.
@@ -327,9 +328,9 @@ def owner_of(port: Port) -> object:
 
 
 def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Member]:
-    """Yield the round contact shapes of one part of a contact: its line segments with round ends (capsules,
-    lines), its sphere, or its points as spheres of ``radius`` [m]. Balls and capsules use their own radius.
-    Nothing is yielded for planes and other solids. ``side`` is 1, 2, or 3 for both sides."""
+    """Yield the round contact shapes of one part of a contact: line segments with round ends, a sphere, or points
+    as spheres. Lines and points have the ``radius`` [m], balls and capsules their own. Rigid bodies other than
+    balls, planes and other solids yield nothing. ``side`` is 1, 2, or 3 for both sides."""
     match part:
         case Capsule():
             length = float(np.linalg.norm(part.end.initial_position() - part.start.initial_position()))
@@ -355,9 +356,9 @@ def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Memb
 
 
 def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the points by which a part of a contact touches solids of the other side, as contact shapes: ends of
-    capsules, nodes of lines (with ``radius`` [m]), corners and other sample points of rigid bodies and surfaces.
-    In space the rims of cylinders and tori are added. Nothing for other parts."""
+    """Yield the points by which a part of a contact touches solids of the other side, as contact shapes. They are
+    ends of capsules, nodes of lines (spheres of ``radius`` [m]), corners and other sample points of rigid bodies,
+    boxes, tori and meshes. In space, rims of cylinders and tori are added. Other parts yield nothing."""
     kind = MemberKind.SAMPLE
     match part:
         case Capsule():
@@ -402,9 +403,9 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside, with its port and its
-    middle. The middle is a position relative to the port. Return None for other parts of a contact, for rigid
-    bodies without shape and for surfaces on flexible bodies. A port is a point of a body, or of the ground."""
+    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside. A point of the body or
+    ground that carries it is returned too, and its middle relative to that point. Return None for other parts of a
+    contact, for rigid bodies without shape, and for surfaces on flexible bodies."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -437,9 +438,9 @@ def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: objec
 
 
 def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the line segments along which the solids of the other side touch a part of a contact: the edges of a
-    box or mesh, the axis of a cylinder, or lines along the side of a short cylinder. Nothing in models of
-    ``dimension`` 1 or 2 and for parts without such a shape."""
+    """Yield the line segments along which solids of the other side touch a part of a contact, as contact shapes.
+    Boxes and meshes have edges, a long cylinder its axis (with its radius), a short one lines along its side.
+    Nothing is yielded for ``dimension`` 1 or 2 and for parts without such a shape."""
     if dimension == 3 and (solid := _solid_shape(part)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -510,10 +511,10 @@ def _solids(part: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """Yield the convex solids with a signed distance that make up a shape, as contact shapes of a ``side``.
-    Examples are ball, tube, plane and block. ``axes`` is the rotation from shape to world axes. With ``is_inside``
-    it is hollow and touched from inside; with ``has_ends`` a cylinder is finite. Unsupported shapes raise
-    ModelError."""
+    """Yield the convex solids with a signed distance that make up a shape, as contact shapes of a ``side``. A
+    hollow box (``is_inside``) gives planes, a sphere touched from outside nothing (it is round). ``axes`` is the
+    rotation from shape to world axes; with ``has_ends`` a cylinder is finite and a mesh is about its middle. Raise
+    ``ModelError`` or ``ParameterError`` for unsupported shapes."""
     match shape:
         case Sphere():
             if is_inside:
@@ -628,9 +629,10 @@ def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Yield the points of a shape that other solids touch first, with their kind: corners, rims, and points inside
-    of them by 2 per cent of half an edge or of the radius. They are relative to the shape's middle in body axes,
-    each (k, 3) [m]. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+    """Yield the points of a shape that other solids touch first, with their kind: corners and rims, and points
+    inset by 2 per cent of half an edge or of the radius. Tori and meshes have sample points on their surface.
+    Positions (k, 3) [m] are relative to the shape's middle in body axes. ``dimension`` is that of the model (1, 2
+    or 3).
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
@@ -692,9 +694,10 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Raise ModelError if two contact shapes (spheres, segments, solids) overlap by more than a tenth of their
-    size at the initial pose. Solids are tested only against centres of spheres and solids, and against several
-    points along segments. ``owner`` is the contact, for the message. ``dimension`` is not used.
+    """Raise ``ModelError`` if two contact shapes (spheres, segments, solids) of a contact overlap by more than a
+    tenth of their size at the initial pose. Spheres and segments are tested against each other; solids only
+    against centres of spheres and solids and several points along segments. ``owner`` is the contact, for the
+    message. ``dimension`` is not used.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.
@@ -788,8 +791,9 @@ def hertz_stiffness(
     other_material: Material | None = None,
 ) -> float:
     """Return Hertz's contact stiffness K of the normal force K x^1.5 between two spheres at a penetration x
-    [N/m^1.5]. It is for ``Contact(..., exponent=1.5)``. They have ``radius`` and ``other_radius`` [m] (None:
-    a plane) and are made of ``material`` and ``other_material`` (None: rigid).
+    [N/m^1.5], for ``Contact(..., exponent=1.5)``. They have ``radius`` and ``other_radius`` [m] (None: a plane;
+    negative: a hollow) and are made of ``material`` and ``other_material`` (None: rigid). Raise ``ParameterError``
+    for other radii or materials.
 
     K = 4/3 E* sqrt(R), 1/E* = (1 - nu_1^2)/E_1 + (1 - nu_2^2)/E_2, 1/R = 1/R_1 + 1/R_2. It holds while the depth x
     is small compared with R.

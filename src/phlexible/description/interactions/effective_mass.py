@@ -44,8 +44,9 @@ def weight_stiffness(inertia: float, size: float, exponent: float = 1.0) -> floa
 
 def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> float:
     """Return the effective mass 1 / (g M^-1 g^T) along a coordinate of two bodies at the initial pose [kg or kg
-    m^2]. Here g is the derivative of the coordinate's rate with respect to the rigid velocities. Motion that
-    violates the constraints ``rows`` is excluded. The result is 0 if nothing can move along the coordinate.
+    m^2]. Here g is the derivative of the coordinate with respect to rigid motions, M the mass matrix. Motion that
+    violates the constraints ``rows`` is excluded by least squares. The result is 0 if nothing can move along the
+    coordinate.
 
     Args:
         coordinate: along which the force acts.

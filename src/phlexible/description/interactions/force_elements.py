@@ -312,11 +312,10 @@ def friction_bristle(
     default: Callable[[], float],
     mass: float = 0.0,
 ) -> Bristle | None:
-    """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None where
-    friction is absent or regularized in the speed. Options are its ``stiffness`` and ``damping``, the ``dynamic``
-    and ``static`` coefficients and the ``slow`` speed, each with its name. Without a stiffness ``default()`` is
-    used, without a damping a share of critical damping of ``mass``. ParameterError is raised for options that
-    contradict each other.
+    """Return the friction spring (bristle) of a contact or joint (``owner``) from the user's options; None without
+    friction, or if it is regularized in the speed. ``dynamic``, ``static`` and ``slow`` are pairs of option name
+    and coefficient or speed. Without ``stiffness`` (None) ``default()`` is used, without ``damping`` a share of
+    critical damping of ``mass``. Raise ``ParameterError`` for options that contradict each other.
 
     Args:
         owner: name of the element, for messages.
@@ -647,9 +646,10 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one. For
-        ``tension_only`` it is a one-sided law that does not push. ModelError is raised for points that coincide
-        initially. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one. The
+        rest length is ``length``, or the initial distance. With ``tension_only`` the law is one-sided and never
+        pushes the points apart. Raise ``ModelError`` for points that coincide initially. ``dimension`` is not
+        used.
 
         Raises:
             ModelError: the points coincide at the initial pose.
@@ -837,8 +837,9 @@ class Bushing(ForceElement):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws of a bushing along its coordinates: three translations and three rotations (sines
-        of angles) in space, two and one in the plane. ``dimension`` is the number of space dimensions of the model
-        (1, 2 or 3)."""
+        of angles) in space, two and one in the plane. Translations are along axes that rotate with the first port,
+        and have their initial values as rest values. Each law has stiffness, damping and viscoelastic branches.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)

@@ -760,8 +760,9 @@ class KinematicPair(ModelPart, ABC):
 
 
 def check_ports(part: object, **ports: object) -> None:
-    """Raise ModelError if arguments of a joint or element (``part``) are not ports, are all on the ground, or
-    are both on one body. ``ports`` are by argument name. A port is a point of a body, or of the ground.
+    """Raise ``ModelError`` if arguments ``ports`` of a joint or element (``part``) are not ports, are all on the
+    ground, or are both on one body. A port is a point of a body, or of the ground. ``ports`` are keywords by
+    argument name.
 
     Raises:
         ModelError: says which.

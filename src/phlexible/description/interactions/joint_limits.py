@@ -177,8 +177,9 @@ class JointStop(AlongJoint):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit that the
-        user gave (docs/theory.md, 8, (8.17)). ModelError is raised if the initial pose is beyond a limit by more
-        than round-off. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+        user gave (docs/theory.md, 8, (8.17)). Beyond a limit, a law pushes back with stiffness, damping and
+        restitution. Raise ``ModelError`` if the initial pose is beyond a limit by more than round-off.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: the initial pose is beyond an end.

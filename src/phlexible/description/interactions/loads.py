@@ -137,9 +137,10 @@ class PointLoad(Load, DirectedLoad):
         return (self,)
 
     def check_components(self, values: Array, dimension: int, times: Array | None = None) -> None:
-        """Raise ParameterError if ``values`` of a force or torque have components out of the plane (``dimension``
-        2) or line (1) of the model. Their shape is (3,) or (k, 3); components of the size of round-off are
-        accepted. The ``times`` of the values are named in the message. Nothing is checked in space.
+        """Raise ``ParameterError`` if ``values`` of a force or torque have components out of the plane
+        (``dimension`` 2) or line (1) of the model. Their shape is (3,) or (k, 3); row k belongs to ``times[k]``,
+        named in the message. Components of the size of round-off are accepted; a torque on a line is refused.
+        Nothing is checked in space.
 
         Args:
             values: shape (3,), or (times, 3) [N or N m].
@@ -594,8 +595,8 @@ def _evaluate_pressure(value: Callable[[float], float], load: str, time: float) 
 
 def _soft_surface(face: object) -> SoftSurface | None:
     """Return the faces of a soft body's mesh on which a pressure acts; None for other bodies. ``face`` is a whole
-    soft body, or a point of its interface, whose faces are then selected. ModelError is raised for planar bodies,
-    other points of a soft body, and selections without a whole face.
+    soft body, or a point of one of its interfaces, whose faces are then selected. Raise ``ModelError`` for planar
+    models, other points of a soft body, and selections without a whole face.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

@@ -105,9 +105,10 @@ class RodElement(ForceElement):
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the elastic force laws of a rod's finite element: for each quadrature point and component i of
-        the transformed strain L^T strain, a spring of stiffness D_i times the point's measure, where C = L D L^T.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
+        """Return the elastic force laws of a rod's finite element, one spring for each quadrature point and strain
+        component. With the section stiffness C = L D L^T, spring i acts on component i of L^T strain. Its
+        stiffness is D_i times the point's length, its rest value that of the stress-free rod. ``dimension`` is the
+        number of space dimensions of the model (1, 2 or 3)."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._cholesky_factors(dimension)]
@@ -154,9 +155,10 @@ class RodElement(ForceElement):
         return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
-        """Return the terms (dot products of vectors) of the strain with index ``k`` at a quadrature point of a
-        rod. Indices 0 to 2 are the stretch and shears, 3 to 5 the twist and curvatures. ``values`` and ``slopes``
-        are the shape functions and their derivatives at the point."""
+        """Return the terms (weighted dot products of vectors) of the strain with index ``k`` at a quadrature point
+        of a rod. Indices 0 to 2 are stretch and two shears (director times axis derivative), 3 to 5 twist and
+        curvatures (products of directors of two nodes). ``values`` and ``slopes`` are the shape functions and
+        their derivatives [1/m] at the point."""
         if k < 3:
             along = VectorSum(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, VectorSum(tuple(self._mean(values, k))), along),)

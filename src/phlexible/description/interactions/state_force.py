@@ -51,8 +51,8 @@ class FeedbackPart(Feedback):
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
     """Split a feedback controller that acts on several objects into loads and elements, returned as a tuple in the
-    order of the objects. They are a force on each point of a body, an element in each joint, and a copy of each
-    load with a direction. Each uses its part of the controller's output."""
+    order of the objects. A point of a body gets a force, a joint a force element, and a load is copied with its
+    direction. Each selects its components of the controller's output; all share the controller's calls."""
     sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
@@ -111,9 +111,9 @@ class StateValues(Portable):
 
     def __call__(self, time: float, measured: Array) -> Array:
         """Return the forces that a user's function of the state gives for one object (point of a body or joint),
-        shape (end - begin,). The function is called with the ``time`` [s] and the measured positions and rates;
-        its components for this object are selected. ParameterError is raised for other values than finite numbers
-        of the right count.
+        shape (end - begin,). The function is called with the ``time`` [s], positions and rates, selected from
+        ``measured``; its components for this object are returned. Raise ``ParameterError`` unless it returns as
+        many finite numbers as all objects need.
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.

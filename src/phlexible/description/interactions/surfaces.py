@@ -181,9 +181,9 @@ class RubbingCoordinate(GapCoordinate):
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the functions of the pose for a contact with friction: those of the gap, then the components of
-        slip in world axes. If rolling or drilling is resisted, functions of the relative rotation follow. Each is
-        a sum of dot products of points and directions of the bodies."""
+        """Return the functions of the pose for a contact with friction: those of the gap, then the sliding
+        displacement along each world axis. If rolling or drilling is resisted, functions of the relative rotation
+        follow. Each is a sum of dot products of points and directions of the bodies."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.rotating_direction_count else []
@@ -423,9 +423,10 @@ class Surface(Touchable):
         return float(np.min(np.asarray(self.shape.size)))
 
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
-        """Return the gaps of a point (``other``) from the surface of a shape: one from a sphere, cylinder or box,
-        or one from each face of a hollow box. ``dimension`` is the number of space dimensions of the model (1, 2
-        or 3)."""
+        """Return the gaps of a point (``other``) from the surface of a shape. A sphere, cylinder or box gives one,
+        a hollow box one for each face. A gap has coordinate, its value at the surface, and side (-1: touched from
+        inside). Raise ``ParameterError`` for a cylinder in the plane whose axis is not z. ``dimension`` is that of
+        the model (1, 2 or 3)."""
         side = -1.0 if self.inside else 1.0
         if isinstance(self.shape, Box):
             return self._box_gaps(other, dimension)

@@ -136,9 +136,10 @@ class Tendon(ForceElement):
         return self.rest_length if isinstance(self.rest_length, TimePath) else None
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided force law of a tendon along its length, as a tuple of one; the tendon does not
-        push. ModelError is raised if two neighbouring guides coincide initially. The rest length is the initial
-        length by default. ``dimension`` is not used.
+        """Return the one-sided force law of a tendon along its length through all guides, as a tuple of one; the
+        tendon never pushes. The rest length is ``rest_length``, or the initial length; a winch or friction at
+        guides has a law of its own. Raise ``ModelError`` if two neighbouring guides coincide initially.
+        ``dimension`` is not used.
 
         Raises:
             ModelError: two guides one after the other coincide at the initial pose.

@@ -286,10 +286,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> JointElement:
-        """Make a servo for ``model.apply`` that drives a joint coordinate to a target, an ``angle`` [rad] or a
-        ``position`` [m]. Its torque or force is kp (target - coordinate) + kd (its rate - rate), evaluated within
-        the time step. ``breakpoints`` are times at which the target has a jump or kink [s], ``of`` chooses among
-        several coordinates, ``name`` is the name of the servo.
+        """Return a servo for ``model.apply`` that moves a joint coordinate to a target, an ``angle`` [rad] or
+        ``position`` [m]. Its torque or force is kp (target - coordinate) + kd (target rate - coordinate rate),
+        evaluated within the time step. ``rate`` is the derivative of a target function, ``breakpoints`` are times
+        of its jumps or kinks [s]. ``of`` chooses among several coordinates, ``name`` names the servo.
 
         It acts like a spring whose rest moves, and a damper, and is as cheap and as stable; its whole power is work
         that it supplies, in ``motion.energy.work``.

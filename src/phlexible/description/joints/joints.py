@@ -309,9 +309,9 @@ class Revolute(AxialJoint):
     coordinate_names = ("angle",)
 
     def warn_of_gravity(self, gravity: Array, dimension: int) -> None:
-        """Warn (``DirectionWarning``) if the default axis z of a revolute joint in space is along ``gravity``, so
-        that a body cannot fall. The user must have left the axis at its default, and a body at the joint must have
-        its centre of mass off the axis. At most one warning is given. ``dimension`` is the number of space
+        """Warn (``DirectionWarning``) if the default axis z of a revolute joint in space is along ``gravity``,
+        so that a body cannot fall. Nothing is warned of if the user gave the axis, or if both bodies have their
+        centre of mass on the axis. At most one warning is given. ``dimension`` is the number of space
         dimensions."""
         if self.axis is not ALONG_Z or dimension < 3 or gravity[:2].any() or not gravity[2]:
             return
@@ -505,10 +505,10 @@ class Fixed(Joint):
     fixes_nodes = True
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a fixed joint: three that keep the points coincident and three for
-        the relative rotation in space, two and one in the plane, one on a line (docs/theory.md, 8, (8.7), (8.8)).
-        If one side is a rigid, hinged or symmetric edge of a shell, return constraints for each of its nodes
-        instead. ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
+        """Return the constraint functions of a fixed joint: three for coincident points and three for the relative
+        rotation in space, two and one in the plane, one on a line. They are (8.7) and (8.8) in docs/theory.md, 8.
+        If one side is a rigid, hinged or symmetric edge of a shell, constraints of each of its nodes are returned
+        instead. ``dimension`` is that of the model (1, 2 or 3)."""
         for edge, other in ((self.first, self.second), (self.second, self.first)):
             if isinstance(edge, Attachment) and edge.point.fixed_nodes:
                 self._need_orientation(other)
@@ -554,7 +554,7 @@ def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
 def symmetry_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
     """Yield the constraint functions that keep a symmetric edge of a shell in its initial plane: one for each node
     and one for each director (vector along the thickness). The plane is found by least squares and rotates with
-    the port ``other``. ModelError is raised if no plane contains nodes and directors.
+    ``other``, a point of a body or of the ground. Raise ``ModelError`` if nodes and directors determine no plane.
 
     Raises:
         ModelError: they lie in no plane.

@@ -131,10 +131,10 @@ class RollingRow(JointRelation):
         return self.first, self.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the single constraint function of a rolling condition, as a tuple of one: the height of the
-        wheel's centre over the plane, or no sliding along one direction of the plane, as ``component`` says.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3). ParameterError or ModelError is
-        raised for unsuitable normals, axes and points without orientation.
+        """Return the constraint function of a rolling condition, as a tuple of one. By ``component`` it is the
+        height of the wheel's centre over the plane, or no sliding in the first or second direction of the plane.
+        Raise ``ParameterError`` or ``ModelError`` for normals and axes out of a planar model, points without
+        orientation, or a wheel that lies flat. ``dimension`` is that of the model (1, 2 or 3).
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.

@@ -95,8 +95,9 @@ class Line:
 
     def nearest(self, vectors: Array) -> float:
         """Return the position along a line [m] of its point nearest to the origin. ``vectors`` are the K vectors
-        of the line relative to that origin, shape (K, d). The nearest of sampled local minima are refined by
-        Newton's method. Beyond its ends the line is extended by its end pieces."""
+        (nodes, tangents) of the line relative to that origin, shape (K, d). Distances are sampled; the lowest
+        local minima are refined by Newton's method and the best is returned. Beyond its ends the line is extended
+        by its end pieces."""
         own = vectors[self.first[:, None] + np.arange(PIECE_VECTORS)]
         u = (np.arange(SAMPLES) + 0.5) / SAMPLES
         samples = np.einsum("pkc,cu,pkd->pud", self.weights, u ** np.arange(4)[:, None], own).reshape(
@@ -121,9 +122,9 @@ class Line:
 
 
 def line_of(placed: PlacedWhole | PlacedBody) -> Line:
-    """Return the line of cubic pieces through the nodes of a rod, beam or string (``placed`` in a model). The
-    tangents of a rod or beam are the axial directions of its cross-sections; the tangents of a string are computed
-    from its neighbouring nodes."""
+    """Return the line of cubic Hermite pieces through the nodes of a rod, beam or string (``placed`` in a model).
+    The tangents of a rod or beam are the axial directions of its cross-sections. At a node of a string, the
+    tangent is half the difference of its neighbours."""
     if not isinstance(placed.body, String):
         nodes, length = _sections(placed)
         axes = [DirectionOf(node, node.placed.rotation[:, 0]) for node in nodes]
@@ -232,9 +233,9 @@ class LineCoordinate(Coordinate):
         return -found.ravel() / float(slope @ slope + here @ bend)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the position along a line, or of an offset across it, shape (functions,
-        functions). They are with respect to the values ``y`` of the coordinate's functions. For an offset they are
-        exact only where the offset is zero, as on a constraint."""
+        """Return the second derivatives of the nearest position along a line, or of an offset across it, shape
+        (functions, functions). They are with respect to the coordinate's functions at their values ``y``. For an
+        offset they are exact only where the offset is zero, as on a constraint."""
         weights, (here, slope, bend, twist) = self._at(y)
         unit, d = np.eye(len(slope)), len(slope)
         size = float(slope @ slope + here @ bend)
@@ -280,8 +281,8 @@ def across(tangent: Array) -> Array:
 
 
 def across_rates(tangent: Array, rates: Array) -> list[Array]:
-    """Return the derivatives of each unit vector that ``across`` computes, a list of d - 1 arrays of shape (d, n).
-    They are the changes due to n changes of the tangent, the columns of ``rates``, shape (d, n)."""
+    """Return the derivatives of the unit vectors across a line (of ``across``), a list of d - 1 arrays (d, n).
+    They are for n changes of its ``tangent`` (d,), the columns of ``rates`` (d, n)."""
     size = np.linalg.norm(tangent)
     t = tangent / size
     turn = (rates - np.outer(t, t @ rates)) / size

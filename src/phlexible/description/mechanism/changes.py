@@ -78,8 +78,8 @@ def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | J
 
 def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
     """Return a dictionary from parts of the mechanism ``source`` (joints, loads, springs) to copies of the user's
-    new parts. They are matched by the names in ``user_parts``; the copies get the names of the old parts.
-    ModelError is raised for unknown names and other kinds of part.
+    new parts. ``user_parts`` has the new parts by the names of old ones; the copies get the old names. Raise
+    ``ModelError`` for unknown names and for a part of another kind.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -105,8 +105,8 @@ def parts_to_remove(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
     """Return the set of all parts that must be removed from a mechanism together with ``parts``, given as objects
-    or names. A whole beam, rod or compound part adds its components. Nothing is removed here. ModelError is raised
-    for unknown parts, or if a remaining part refers to a removed part.
+    or names. A split beam, rod or compound part (of ``compounds``) adds its components. Nothing is removed here.
+    Raise ``ModelError`` for unknown parts, or if a remaining part refers to a removed part.
 
     Args:
         mechanism: mechanism that the parts belong to.
@@ -136,8 +136,9 @@ def parts_to_remove(
 
 
 def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
-    """Yield the parts that must be removed together with ``part``, found among ``named``. They are the bodies of a
-    split beam or rod, joints between the bodies of a split beam, and all loads that share a controller with it."""
+    """Yield the parts that must be removed together with ``part``: bodies of a split beam or rod, and, among
+    ``named``, joints between the bodies of a split beam. For a load or element of a feedback controller, all loads
+    and elements that share the controller are yielded."""
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):

@@ -17,8 +17,8 @@ PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
 
 def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
     """Return a clause for an error message about the first difference found between two mechanisms, or None. A
-    difference is a part name that only one has, another class of part or body, or another number of elastic
-    coordinates. Other values are not compared."""
+    difference is a part name that only one has, another class of a part or body, or another number of elastic
+    coordinates. Values of parameters are not compared."""
     for kind, parts in PARTS.items():
         before, after = _by_name(parts(usual)), _by_name(parts(other))
         for name in [*after.keys() - before.keys(), *before.keys() - after.keys()]:

@@ -76,9 +76,10 @@ def event(
     constraints: Sequence[Constraint],
     released: Collection[Constraint] = (),
 ) -> Event:
-    """Return a new event that locks or releases a joint or relation at a time or when a condition is met. A locked
-    joint gets one new relation for each free coordinate, which keeps it constant. ParameterError or ModelError is
-    raised for unsuitable arguments, such as locking a driven joint. The event is not stored in the model here.
+    """Return a new event that locks or releases a joint or relation at a time [s] or when a condition is met.
+    Locking a joint adds a relation for each of its free coordinates, which keeps it constant from then on. Raise
+    ``ParameterError`` or ``ModelError`` for unsuitable arguments, such as a driven joint. The event is not stored
+    in the model here.
 
     Args:
         when: time of the event [s], or a condition.

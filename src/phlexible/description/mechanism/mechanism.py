@@ -169,9 +169,9 @@ class Mechanism(MechanismParts):
         large: bool = False,
     ) -> PlacedBody | PlacedWhole:
         """Add a body to the model at a ``position`` [m], ``rotation`` and initial ``velocity`` [m/s], and return
-        the placed body. Points of the placed body are ports for joints and loads. A rod or a beam in parts is
-        added as several bodies; ``shape`` is the initial shape of a string or rod. One description may be added
-        several times.
+        the placed body. Its points are ports for joints and loads. A rod or split beam is added as several bodies.
+        ``shape`` is the initial shape of a string, soft body or rod. One description may be added several times.
+        Without ``large``, very large bodies raise an error.
 
         Args:
             body: the description; ``beam.split(n)``: its parts are placed and fixed to each other; a ``Rod``: its
@@ -276,9 +276,10 @@ class Mechanism(MechanismParts):
         return [self._bodies[part] for part in parts]
 
     def connect(self, joint: JointType) -> JointType:
-        """Add a joint, or a relation between joints such as ``Gear``, to the model after checking it, and return
-        the same object. A ``Rolling`` joint is added as the joints that it consists of. Beams whose start the
-        joint clamps get a clamped floating frame.
+        """Add a joint, or a relation between joints such as ``Gear``, to the model and return the same object. It
+        must be new, have a unique name, and lie on bodies of this model and in its plane; else an error is raised.
+        A ``Rolling`` joint is added as its conditions. Beams whose start the joint clamps get a clamped floating
+        frame.
 
         Raises:
             ModelError: no joint, one that is already connected, one with a port on a body of another
@@ -318,7 +319,8 @@ class Mechanism(MechanismParts):
 
     def apply(self, part: Applied) -> Applied:
         """Add ``part``, a load, a force element, a drive or a controller, to the model and return it unchanged. A
-        compound part is split into its components, which are added. ModelError is raised for other objects.
+        compound part, or a controller that acts on several objects, is split into components, which are added.
+        Raise ``ModelError`` for other objects and for a controller without objects.
 
         If its name is taken, it is renamed ("force on beam.end 2").
 
@@ -366,9 +368,10 @@ class Mechanism(MechanismParts):
         lock: Joint | JointRelation | None = None,
         release: Constraint | Event | None = None,
     ) -> Event:
-        """Schedule an event that locks the joint or relation ``lock``, or removes the joint, drive or
-        relation ``release``. It happens once, at the time ``when`` [s] or when that condition is met; see
-        docs/forces_and_drives.md.
+        """Schedule an event that locks the joint or relation ``lock``, or removes the joint, drive or relation
+        ``release``, and return it. It happens once, at the time ``when`` [s] or when that condition is met; see
+        docs/forces_and_drives.md. Raise ``ParameterError`` or ``ModelError`` for unsuitable joints, and for joints
+        that an earlier event releases.
 
         Velocities jump by the impulse of a lock; the energy that is lost counts as dissipated.
 
@@ -444,9 +447,9 @@ class Mechanism(MechanismParts):
         parts: Mapping[str, Named] | None = None,
         **named: Body | SplitBeam | Rod | Named,
     ) -> Self:
-        """Return a copy of the model with other ``gravity`` [m/s2], ``bodies`` or ``parts``, which are given
-        by name in dictionaries or as keywords (``named``). Joints and loads are moved to the same positions
-        on the new bodies.
+        """Return a copy of the model with other ``gravity`` [m/s2], ``bodies`` or ``parts``, which are given by
+        name in dictionaries or as keywords (``named``). Bodies keep their positions; joints and loads are moved to
+        the same locations on the new bodies. Raise ``ModelError`` for unknown names or other kinds of part.
 
         Args:
             gravity: shape (3,) [m/s^2]; None: as it is.
@@ -520,10 +523,10 @@ def copy_parts(
     rods: Mapping[str, Rod] | None = None,
     instead: Mapping[Any, Any] | None = None,
 ) -> None:
-    """Connect and apply all joints, loads, springs and other parts of a mechanism ``source`` to a mechanism
-    ``copy``. The copy already has bodies of the same names. The function ``changed`` is called with each joint
-    and returns the joint that is connected, ``rods`` are new descriptions by the names of rods. ``instead`` maps
-    parts to new parts that replace them.
+    """Connect and apply all joints, loads, springs and other parts of a mechanism ``source`` to ``copy``, which
+    already has bodies of the same names. ``changed`` is a function, called with each joint, that returns the joint
+    to connect. ``rods`` are new descriptions by the names of rods; ``instead`` maps parts to new parts that
+    replace them. References between parts are replaced too.
 
     Args:
         source: is not changed.
@@ -558,8 +561,9 @@ def copy_parts(
 
 
 def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Place the bodies of a mechanism ``source`` in a mechanism ``copy`` at the same poses and velocities, with new
-    descriptions for the names in ``descriptions``.
+    """Add the bodies of a mechanism ``source`` to ``copy``, with the same names, poses and velocities. Names in
+    ``descriptions`` get new descriptions; those of split beams and rods are divided into their parts. Raise
+    ``ModelError`` for unknown names.
 
     Raises:
         ModelError: an unknown name, or another kind of body.

@@ -40,9 +40,9 @@ Part = Joint | JointRelation | Load | ForceElement | Drive
 
 @cached_on_owner
 def ports_of(part: object) -> tuple[Port, ...]:
-    """Return the ports on which ``part``, a joint, load, controller or sensor, acts, as a cached tuple. Ports of
-    its joints, and ports that its controller measures, are included. A port is a point of a body, or of the
-    ground."""
+    """Return the ports on which ``part``, a joint, load, controller or sensor, acts, as a cached tuple. A port is
+    a point of a body or of the ground. Ports of joints and elements to which the part refers, and ports that its
+    controller measures, are included; of bodies there is any one port each."""
     ports: list[Port] = []
     for each in references(part):
         if isinstance(each, Attachment | MovingFrame):
@@ -88,9 +88,9 @@ def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints:
 
 
 def check_nodes(part: Part) -> None:
-    """Raise AttachmentError if a part (joint or load) acts where no forces can act: between two nodes of a string,
-    or on a point of a flexible body that is not one of its interfaces. Points that a controller only measures may
-    be such points of flexible bodies, but not means of nodes of a soft body.
+    """Raise ``AttachmentError`` if a part (joint or load) acts where no forces can act: between two nodes of a
+    string, or on a point of a flexible body that is not one of its interfaces. Points that a controller only
+    measures may be anywhere on flexible bodies, but not means of several nodes of a soft body.
 
     Raises:
         AttachmentError: the message names the attachment and possible locations.
@@ -143,9 +143,9 @@ def _is_between(port: Attachment) -> bool:
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Raise ParameterError if a part (joint, load) has ports or load values outside the plane or line of the
-    model. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). A port is a point of a body,
-    or of the ground.
+    """Raise ``ParameterError`` if a part (joint, load) has ports or load values outside the plane or line of the
+    model (``dimension`` 2 or 1). A port is a point of a body or of the ground. A moving frame made by a model of
+    more dimensions raises ``ModelError``.
 
     Raises:
         ParameterError: names the port or the load and the value.
@@ -179,10 +179,10 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Check the arguments of ``Mechanism.add`` for one body, compute its mass and stiffness data, and return the
-    placed body. The data of an ``equal`` body, or of the context ``sharing_data``, are shared instead of computed.
-    ``name``, ``position``, ``rotation``, ``velocity``, ``angular_velocity`` and ``shape`` are those arguments.
-    ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+    """Return a placed body with its mass and stiffness data, after checking the arguments of ``Mechanism.add``.
+    The data of an ``equal`` body, or of the context ``sharing_data``, are shared instead of computed. A string or
+    soft body gets initial nodes. Raise errors for positions out of the plane, a ``shape`` of other bodies, or a
+    spin of a point mass. ``dimension`` is that of the model (1, 2 or 3).
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.
@@ -255,8 +255,8 @@ COMPRESSED = 1e-20
 
 
 def check_initial_shape(placed: PlacedBody) -> None:
-    """Raise ParameterError if the initial shape of a body (``placed``) is impossible: an element of a string
-    has no length, or an element of a soft body is inverted or flat.
+    """Raise ``ParameterError`` if the initial shape of a string or soft body (``placed``) is impossible: an
+    element of a string has nearly no length, or an element of a soft body is inverted or flat.
 
     Raises:
         ParameterError: names the element.

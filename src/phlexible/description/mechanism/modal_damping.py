@@ -50,8 +50,9 @@ def _mass(port: object) -> float:
 
 
 def _first_ratio(placed: PlacedBody, ports: list[Attachment]) -> float:
-    """Return the damping ratio of the lowest mode of a body whose ``ports`` (points) are fixed, with its other
-    rigid and elastic motions free. It is computed from that mode without damping, for the undeformed body."""
+    """Return the damping ratio of the lowest mode of an undeformed body whose ``ports`` (points) are fixed. Its
+    other rigid and elastic motions are free. The mode is that of the undamped body, and the ratio its modal
+    damping divided by 2 omega."""
     body, eye = placed.data, np.eye(3)
     assert isinstance(body, FloatingBody)
     rows = []

@@ -121,8 +121,8 @@ def _section_velocities(
     angular_velocity: ArrayLike | None,
 ) -> tuple[list[Array | None], list[Array | None]]:
     """Return the initial velocities [m/s] and angular velocities [rad/s] of the rigid sections of a ``rod``, two
-    lists of arrays of shape (3,). They follow from the user's ``velocity`` (of the origin, or a field along the
-    rod) and ``angular_velocity`` about ``origin``. An entry is None where it shall follow from the joints.
+    lists of arrays (3,). ``velocity`` is that of the origin, or a field along the rod, whose spins follow from its
+    derivative; ``angular_velocity`` is about ``origin``. An entry is None where it shall follow from the joints.
     ``positions`` are the sections' positions [m]."""
     count = len(positions)
     spin = None if angular_velocity is None else vector("angular_velocity", angular_velocity)
@@ -185,8 +185,8 @@ def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBe
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
     """Return new body descriptions by the names of single bodies. The description of a split beam or rod in
-    ``known`` is divided into descriptions of its parts. ModelError is raised if it has other parts than the old
-    one.
+    ``known`` is divided into descriptions of its parts. Raise ``ModelError`` if the new one is of another kind,
+    has another number of parts, or other nodes (rod).
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.
