@@ -114,10 +114,7 @@ class Assembly:
     def moving_values(self, times: Array) -> Array:
         """Return all vectors that are prescribed functions of time at ``times`` [s], shape (times, 3 *
         vectors): world positions of points and directions of moving frames, and (cos p, sin p, p) for the
-        path p of each driven coordinate. Shape (times, 0) if there are none.
-
-        For the path p of a drive they are cos p, sin p and p.
-        """
+        path p of each driven coordinate. Shape (times, 0) if there are none."""
         if not self.moving:
             return np.zeros((len(times), 0))
         values = np.zeros((len(times), len(self.moving), 3))

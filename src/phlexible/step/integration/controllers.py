@@ -366,10 +366,7 @@ class Controllers:
         """Return the lengths by which values of the laws of the state (user functions) are divided to be
         comparable with forces, shape (values,) [m]. It is 1 for each value of a law with several components, which
         are forces. For a law of one value, which may be a torque, it is the larger of 1 and ``reach``, the size of
-        the model.
-
-        A scalar may be a torque.
-        """
+        the model."""
         sizes = [each.size for each, *_ in self._laws]
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 

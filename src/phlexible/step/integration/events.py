@@ -66,7 +66,7 @@ class RunEvents:
 
     def begin(self, time: float) -> None:
         """Evaluate all conditions of events at ``time``, the start of the run [s], and store whether they are
-        satisfied. Those that are satisfied already must become false before they can trigger an event."""
+        satisfied. A condition that is satisfied already must become false before it can trigger its event."""
         if self._conditions:
             self._keep(np.array([time]), self._stepper.now(time))
 
@@ -127,10 +127,10 @@ class RunEvents:
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Return the numbers of the events whose conditions become satisfied within one time step that ends at
-        the time ``end`` [s]. Those located at exactly its end are left out; if there are none, the conditions
-        store the time step as accepted. ``watched`` is the state at the end, arrays by the names of the state
-        tables, with a first axis of length 1."""
+        """Return the numbers of the events whose conditions become satisfied within one time step that ends at the
+        time ``end`` [s]. Events that were located at exactly ``end`` are left out. If no number is left, the
+        conditions store the time step as accepted. ``watched`` is the state at the end, arrays by the names of the
+        state tables, with a first axis of length 1."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)

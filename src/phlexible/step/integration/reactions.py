@@ -63,8 +63,9 @@ def projection(phase: Phase, state: State, at: Instants | None = None) -> Projec
 
 def check_velocities(phase: Phase, state: State, before: Array, cause: str) -> None:
     """Raise ``VelocityError`` if the velocities of ``state``, after an impulse, do not satisfy the active
-    constraints (``phase``), so that these contradict each other. ``before`` are the velocities before it,
-    whose round-off is allowed for; ``cause`` describes the event.
+    constraints (``phase``): the constraints then contradict each other. Round-off of these velocities, and of the
+    velocities ``before`` the impulse, is allowed for. The message names ``cause``, a description of the event, and
+    the constraint with the largest residual.
 
     Args:
         phase: the active constraints.

@@ -152,10 +152,7 @@ class Stepper(MechanismState):
     def attempt(self, time: float, step: float) -> bool:
         """Compute one time step of length ``step`` [s] with loads and prescribed motions constant as at a ``time``
         [s], and return whether it converged. If it did, the stepper has the state at its end. Contacts do not
-        divide the step into substeps.
-
-        Contacts do not divide it into substeps.
-        """
+        divide the step into substeps."""
         instants = np.array([time, time])
         moving, loads = self.assembly.moving_values(instants), self.assembly.load_values(instants[:1])
         course, rows = Course(np.ones(1), moving, loads), StoredRows(self.memory, 1, Storage())
@@ -371,8 +368,8 @@ class Stepper(MechanismState):
         return self.assembly.inputs
 
     def add_loads(self, values: Array) -> None:
-        """Add these values to all loads in the next time steps, until the next call, shape (load values,) [N
-        or N m]."""
+        """Store ``values`` in the stepper, which the next time steps add to all loads, until the next call. Shape
+        (load values,) [N or N m]; an empty array ends it."""
         self._added_loads = values
 
     def _values(self, times: Array, ends: Array | None = None) -> Array:

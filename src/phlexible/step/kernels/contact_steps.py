@@ -133,9 +133,9 @@ def raise_member_load(t: Tables, m: int, load: float) -> None:
 @compiled
 def pair_reference_force(t: Tables, n: int) -> float:
     """Return the normal force [N] to which oscillations of the contact force of active contact pair n are
-    compared: smaller ones need no short substeps. It follows from the smaller load of its two contact shapes
-    (balls, segments, solids) and the mobility of the pair; very large if nothing can move. ``t`` contains all
-    arrays of the model and its state."""
+    compared. Oscillations below it need no short substeps. It is the smaller load of the two contact shapes
+    (balls, segments, solids) over the root of the pair's mobility; very large if nothing can move. ``t`` contains
+    all arrays of the model and its state."""
     least = min(_load_of_member(t, t.met_first[n]), _load_of_member(t, t.met_second[n]))
     return least / sqrt(t.met_mobility[n]) if t.met_mobility[n] > 0.0 else FIRM
 
@@ -187,9 +187,10 @@ def set_stop_load(t: Tables, f: int) -> None:
 
 @compiled
 def stop_reference_force(t: Tables, f: int) -> float:
-    """Return the force along the coordinate of stop f [N, N m] to which oscillations of its force are compared:
-    smaller ones need no short substeps. It follows from the smallest load of its bodies, ``t.loaded``, and its
-    mobility; very large if nothing can move. ``t`` contains all arrays of the model and its state."""
+    """Return the force along the coordinate of stop f [N, N m] to which oscillations of the stop's force are
+    compared. Oscillations below it need no short substeps. It is the smallest load of the bodies, ``t.loaded``,
+    over the root of the mobility along the coordinate; very large if nothing can move. ``t`` contains all arrays
+    of the model and its state."""
     least = FIRM
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
         least = min(least, t.loaded[t.group_node[group]])
@@ -198,9 +199,10 @@ def stop_reference_force(t: Tables, f: int) -> float:
 
 @compiled
 def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, Vector, Vector]:
-    """Return where contact shapes i and j (balls, segments, solids) touch: unit normal from the second to the
-    first, parameters 0 .. 1 of the contact along both axes, and the vectors from there to the contact point in the
-    world [m]. ``t`` contains all arrays of the model and its state."""
+    """Return where contact shapes i and j (balls, segments, solids) touch, in the world. The results are the unit
+    normal from the second to the first, the parameters 0 to 1 of the contact along both axes, and two vectors [m].
+    The vectors lead from the points at these parameters on the axes to the contact point. ``t`` contains all
+    arrays of the model and its state."""
     normal, s, z = contact_normal(t, i, j)
     if t.member_kind[i] <= RIM and t.member_kind[j] <= RIM:
         y = round_contact_point(t, i, j, s, axis_point(t, i, s) - axis_point(t, j, z))
@@ -428,9 +430,9 @@ def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, o
 
 @compiled
 def stop_stiffness_over_mass(t: Tables, f: int) -> float:
-    """Return the contact stiffness over effective mass [1/s2] of the stop of force element f. It is the sum over
-    its bodies of their sums of squared frequencies, ``t.hardness``. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the contact stiffness over effective mass [1/s2] around the stop of force element f, an upper bound
+    of a squared frequency. It is the sum of ``t.hardness`` over the bodies of the stop, where each body has summed
+    up all its contacts. Negative entries count as zero. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for a in range(t.carrier_count[f]):
         total += max(t.hardness[t.group_node[t.groups_begin[f] + a]], 0.0)

@@ -710,11 +710,7 @@ def frame_energies(t: Tables, b: int, h: float, damping: float, with_parts: bool
     """Write six energies of floating body b to ``energy`` [J]. They are kinetic energy of rotation and deformation
     at start and end of the time step, strain energy at start and end, and the loss. The sixth is the sum of
     absolute terms if ``with_parts``, a scale of round-off, else 0. h is the length of the time step [s],
-    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state.
-
-    ``energy`` receives the energy of rotation and deformation, and that of strain, at start and end, the loss and
-    the sum of absolute terms of strain energies [J].
-    """
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     energy[0] = rotational_energy(t, b, t.spin0, t.rate0, t.angular0, t.moment0, t.moment_rate0)
     energy[1] = rotational_energy(t, b, t.spin1, t.rate1, t.angular1, t.moment1, t.moment_rate1)
     fill(energy + STRAIN, FRAME_ENERGIES - STRAIN, 0.0)

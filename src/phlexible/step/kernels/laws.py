@@ -478,10 +478,7 @@ def damping_coefficient(t: Tables, f: int, h: float, damping: float) -> float:
     """Return the damping coefficient of force element f divided by the time step length h, (d + gamma h d') / h.
     Times the change of the coordinate it is a force. gamma is numerical damping, which acts on strings only (d' =
     EA / 4). It is 0 for contacts and strings without compression, whose damping is computed elsewhere. ``t``
-    contains all arrays of the model and its state.
-
-    Zero for one-sided forces, whose damping ``damped_one_sided_force`` adds.
-    """
+    contains all arrays of the model and its state."""
     if t.energy_of[f] == CONTACT or t.tension_only[f] == 1:
         return 0.0
     return t.force_damping[f] / h + damping * t.force_modulus[f]

@@ -82,10 +82,10 @@ def advance(
     stored: Floats,
 ) -> tuple[int, int]:
     """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths
-    ``sizes`` [s]. Return the number of completed steps and the status of the last one (converged, or why it
-    failed). ``moving`` and ``load_values`` are the prescribed vectors and loads, ``header`` locates the model's
-    arrays. ``reactions`` receives the multipliers and forces of the first time step, ``stored`` the states at the
-    stored instants.
+    ``sizes`` [s]; without steps the present state is stored. Return the number of completed steps and the status
+    of the last one (converged, or why it failed). ``moving`` and ``load_values`` are the prescribed vectors and
+    loads, ``header`` locates the model's arrays. ``reactions`` receives the multipliers and forces of the first
+    time step, ``stored`` the states at the stored instants.
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -209,10 +209,10 @@ def take_step(
     part: int,
 ) -> Choice:
     """Attempt one time step of length h from several initial guesses, and accept it if all lanes (mechanisms that
-    advance at the same time) converge. Return a status for each lane: converged, not converged, energy unbalanced,
-    or contacts require substeps of a step of length ``longest`` [s] (0: not checked). ``is_tried``: the first
-    guess is set already; ``most``: iterations of conjugate gradients before matrices are eliminated; ``damping``
-    is numerical damping.
+    advance at the same time) converge. Return a status for each lane: converged, not converged, singular, energy
+    unbalanced, or contacts require substeps. Contacts are checked for a step of length ``longest`` [s] (0: not).
+    ``is_tried``: the first guess is set already; ``most``: iterations of conjugate gradients before matrices are
+    eliminated; ``damping`` is numerical damping.
 
     If one lane cannot complete the step, no lane does. No attempt of one lane changes the result of another. If
     contacts request substeps, the step is not accepted. ``is_tried``: the first attempt begins with the result of
@@ -313,11 +313,11 @@ def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: flo
 def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a time step of length h [s] after Newton's method has stopped. Only the ``selected``
-    lanes (mechanisms that advance at the same time) are checked, others keep ``status``. It has not converged if
-    an angle turned by a right angle or more, and is unbalanced if the energy balance is far from closed;
-    velocities below ``still`` [m/s] and the error of relaxed factors (``is_relaxed``) are allowed for. ``damping``
-    is numerical damping; ``t`` contains all arrays of the model.
+    """Return the status of a time step of length h [s] after Newton's method has stopped; lanes that are not
+    ``selected`` keep ``status``. It has not converged if an angle turned by a right angle or more, or a driven
+    angle is half a turn away. It is unbalanced if the energy balance is far from closed, else converged.
+    Velocities below ``still`` [m/s] and errors of relaxed factors (``is_relaxed``) are allowed for. Lanes are
+    mechanisms that advance at the same time.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less

@@ -114,10 +114,7 @@ def constraint_residuals(t: Tables, h: float) -> None:
     """Write the residual of all constraint rows (equations of joints and drives) for a time step of length h to
     ``t.residual``. It is the value of the constraint at the end of the step divided by h. For an inactive row it
     is the multiplier itself, which is thus zero. Rows of auxiliary unknowns, which follow the bodies, are set to
-    zero. ``t`` contains all arrays of the model and its state.
-
-    Auxiliary rows are zero: their unknowns follow the state.
-    """
+    zero. ``t`` contains all arrays of the model and its state."""
     share = 1.0 / h
     for i in range(t.constraints):
         rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.functions_begin[i]
@@ -285,10 +282,7 @@ def driven_angles_follow(t: Tables) -> Truth:
     """Return whether all driven angles are on their prescribed path at the end of the time step, and not half a
     turn away. The equation of the drive, docs/theory.md, 8, (8.15), is satisfied half a turn away too. The sign of
     the derivative of the equation with respect to the path distinguishes both. Inactive rows are not checked.
-    ``t`` contains all arrays of the model and its state.
-
-    Half a turn away cos(theta - p), minus its derivative by p, is negative.
-    """
+    ``t`` contains all arrays of the model and its state."""
     follow = True
     for m in range(t.rows):
         first, cosine, is_driven = t.terms_begin[m], 0.0, False

@@ -260,11 +260,7 @@ def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: floa
     """Subtract c lever_k^T motion_l from a ``block`` of Newton's matrix, the derivative of a force c dx_l on point
     k. dx_l is the displacement of point l at the end of a time step of length h [s]. Rows are the velocities of
     the body or node of k, columns those of the body or node of l. If point l has auxiliary unknowns, columns are
-    these, and c lever_k^T is subtracted.
-
-    Columns are the velocities of l's carrier, or, on another elastic body and on any with segments, the components
-    of its auxiliary.
-    """
+    these, and c lever_k^T is subtracted."""
     a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
     if a >= t.frames and b >= t.frames:  # two nodes
         for i in range(d):

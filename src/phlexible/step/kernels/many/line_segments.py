@@ -344,10 +344,7 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
     """Return the factor c by which adjacent segments of a line share the contact energy at their common node n,
     and its derivatives. c is 1 unless the ball's projections fall inside both segments, then down to 0. The
     derivatives are with respect to (ff, fn) and (nn, ne, ee). These are scalar products of the vectors from the
-    ball to n and to the far ends f and e of the segments.
-
-    Products of the vectors to the node n, the far ends f of one segment and e of the other: ff, fn, nn, ne and ee.
-    """
+    ball to n and to the far ends f and e of the segments."""
     first, second, none = ff - 2.0 * fn + nn, nn - 2.0 * ne + ee, vector(0.0, 0.0, 0.0)
     alpha, beta = (nn - fn) / first, (nn - ne) / second
     if alpha <= 0.0 or beta <= 0.0:

@@ -39,10 +39,7 @@ def squared_box_distance(t: Tables, box: int, w: Vector) -> float:
 def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vector]:
     """Return the squared distance of a point w from triangle k of a mesh, the number of its nearest feature, and
     the nearest point. Features of the triangle are 0: face, 1 to 3: an edge, 4 to 6: a vertex. ``t`` contains all
-    arrays of the model and its state.
-
-    Parts: 0 the side, 1 to 3 an edge, 4 to 6 a vertex.
-    """
+    arrays of the model and its state."""
     n = t.mesh_normal[k]
     best, feature, foot, is_on = FAR, 0, w, True
     for e in range(3):

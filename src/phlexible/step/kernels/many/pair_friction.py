@@ -371,12 +371,10 @@ def _bristle_member(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
-    """Return the deflection of a friction bristle in world axes, from three components ``stored`` in the axes of
-    contact shape m. It is projected to the plane normal to n (not if ``drills``) with its length unchanged.
-    Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its state.
-
-    With ``drills`` the component along n is kept, for drilling.
-    """
+    """Return the deflection of a friction bristle (spring) in world axes, from three components ``stored`` in the
+    axes of contact shape m. It is projected to the plane normal to n with its length unchanged. If ``drills``,
+    which combines slip with spinning, the component along n remains. Contact shapes are spheres, line segments and
+    solids. ``t`` contains all arrays of the model and its state."""
     axes = t.member_axis + 6 * m
     bent = stored[0] * axis_mean(t, axes, 0) + stored[1] * axis_mean(t, axes, 1) + stored[2] * axis_mean(t, axes, 2)
     if not drills:
