@@ -362,9 +362,10 @@ class Couplings:
         return len(self.layout.widths) + self.auxiliary[l] if is_changed else b
 
     def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
-        """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix
-        because of the force law ``number``. Nodes are bodies and auxiliary unknowns. Each comes with its
-        index among the nodes of the law."""
+        """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix because of
+        the force law ``number``. They are bodies; an elastic body other than ``carrier``, or one stored in
+        segments, is represented by auxiliary unknowns of its vectors. Each comes with its index among the nodes of
+        the law."""
         groups, near = self._law_nodes(number), self._acting_with(number, carrier)
         found = []
         for index, node in enumerate(groups):

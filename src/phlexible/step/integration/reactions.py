@@ -160,9 +160,10 @@ def _applied(
 
 
 def _internal_forces(system: System, state: State, settled: Array) -> Array:
-    """Return the generalized forces inside of the bodies of a system at a state: quadratic velocity terms
-    (centrifugal and Coriolis), elastic and damping forces, shape (velocities,). ``settled`` are the velocities of
-    damping forces. See docs/theory.md, 2, (2.10)."""
+    """Return the generalized forces that act inside of the bodies of a system at a state, shape (velocities,).
+    They are quadratic velocity terms (centrifugal and Coriolis) and elastic and damping forces, which are negative
+    for positive deformation. Signs are those of forces that accelerate the bodies. ``settled`` are the velocities
+    of damping forces. See docs/theory.md, 2, (2.10)."""
     result = viscoelastic_body_forces(system, state)
     for index, placed in enumerate(system.bodies):
         own, data, eta = system.layout.span(index), placed.data, system.elastic(state, index)

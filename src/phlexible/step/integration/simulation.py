@@ -316,9 +316,9 @@ class Simulation:
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
         """Return whether all time steps between ``instants`` [s] converged (``is_done``) and the estimated error
-        in their result ``taken`` is within the tolerance. If not, the following steps are halved as often as the
-        error requires; after several small errors they are doubled. Raise the error of the failed step after too
-        many halvings.
+        in ``taken``, the result of these steps, is within the tolerance. If not, later time steps are halved as
+        often as the error requires. After several small errors they are doubled. The error of the failed step is
+        raised after too many halvings.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.

@@ -337,11 +337,11 @@ def checked_status(
 
 @compiled
 def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Write the velocities and multipliers with which Newton's method begins attempt number ``attempt`` of a time
-    step of length h to ``t.velocity1`` and ``t.multiplier1``. Attempt 0 extrapolates the velocities; later ones
-    start from the present, the reversed or zero velocities. Only the ``selected`` lanes (mechanisms that advance
-    at the same time) change. ``is_redundant``: constraints depend on each other; ``part``: index of the substep of
-    a composed step, else -1.
+    """Write the velocities and multipliers with which attempt number ``attempt`` of a time step of length h begins
+    to ``t.velocity1`` and ``t.multiplier1``. Attempt 0 extrapolates the velocities. Later ones, in turn, reverse
+    all present velocities, reverse elastic rates only, start at zero or at the present velocities. Multipliers are
+    those of the state. Only ``selected`` lanes (mechanisms that advance at the same time) change.
+    ``is_redundant``: constraints depend on each other; ``part``: index of the substep of a composed step, else -1.
 
     The first attempt extrapolates velocities linearly, with a predicted error of the extrapolation
     (``store_prediction_errors``), or uses nu_n where there is no step before. In a step far longer than a period nu

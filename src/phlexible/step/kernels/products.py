@@ -122,10 +122,11 @@ def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors:
 
 @exported
 def add_product_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add the derivatives of the forces of all product elements over a time step of length h [s] to Newton's
-    matrix ``t.blocks``. The stresses are read from ``t.product_stress``. ``damping`` is numerical damping, a
-    multiple of the stiffness. Product elements are shell elements whose strains are scalar products of nodal
-    vectors. See docs/theory.md, 5, (5.29). ``t`` contains all arrays of the model and its state."""
+    """Add h times the derivatives of the forces of all product elements to Newton's matrix ``t.blocks``, for a
+    time step of length h [s]. The derivatives are with respect to nodal velocities at the end; stresses are read
+    from ``t.product_stress``. ``damping`` is numerical damping, a multiple of the stiffness. Product elements are
+    shell elements whose strains are scalar products of nodal vectors. See docs/theory.md, 5, (5.29). ``t``
+    contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
@@ -239,10 +240,11 @@ def keep_stresses(t: Tables) -> None:
 
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
-    """Compute the stresses of product element e, iterated as independent unknowns, after a fraction of Newton's
-    update. The fraction is ``share``; the stresses are written to ``t.product_strain``, and the motion of the
-    nodal vectors since the matrix was factored to ``t.product_change``. h is the length of the time step [s],
-    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
+    """Compute the stresses of product element e, iterated as independent unknowns, after the fraction ``share`` of
+    Newton's update. The new stress is the stress where the update starts plus stiffness (with damping) times the
+    strain of the update. The result, ``share`` of the way from the last to the new stress, is written to
+    ``t.product_strain``. The motion of nodal vectors since the matrix was factored goes to ``t.product_change``. h
+    is the step length [s], ``damping`` numerical damping."""
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)

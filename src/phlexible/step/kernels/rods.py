@@ -228,9 +228,9 @@ def rod_round_off(t: Tables) -> float:
 
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all rod forces over a time step of length h to the blocks of pairs of sections in
-    Newton's matrix. The blocks are in ``t.blocks``, for all pairs of sections of one element. They are derivatives
-    with respect to the velocities of the sections at the end. ``t`` contains all arrays of the model and its
+    """Subtract h times the derivatives of all rod forces over a time step of length h from Newton's matrix. The
+    derivatives are those with respect to the velocities of the rod's sections at the end. They belong to the
+    blocks of all pairs of sections of one element in ``t.blocks``. ``t`` contains all arrays of the model and its
     state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]

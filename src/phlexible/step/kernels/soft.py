@@ -119,9 +119,10 @@ def undeformed_value(q: int) -> float:
 
 @compiled
 def term_energy(t: Tables, q: int, change: float) -> float:
-    """Return the energy density of energy function q of a soft body, a function of one strain invariant [J/m3].
-    The invariant differs by ``change`` from its value without deformation; NaN where the function is not defined.
-    ``t`` contains all arrays of the model and its state.
+    """Return the energy density of energy function q of a soft body, a function of one strain invariant [J/m3]. It
+    is zero, proportional, a polynomial of the logarithm, reciprocal, that of a sheet, or the user's. The invariant
+    differs by ``change`` from its value without deformation; the density is zero there for all but the user's
+    function, and NaN where the function is not defined. ``t`` contains all arrays of the model and its state.
 
     From this difference, terms that cancel at small strains are small themselves.
     """
@@ -479,9 +480,10 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add the derivatives of the internal forces of all soft elements to Newton's matrix, for a time step of
-    length h. They are added to the blocks of the elements' nodes in ``t.blocks``. ``damping`` is numerical
-    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
+    """Add h times the derivatives of the internal forces of all soft elements to Newton's matrix, for a time step
+    of length h. The derivatives, with respect to nodal velocities at the end, are added to the blocks of pairs of
+    nodes of an element in ``t.blocks``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
+    contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         for p in range(t.soft_points_count[e]):
             _add_point_tangent(t, e, p, h, damping)
@@ -606,9 +608,10 @@ def pressure_work(t: Tables, q: int) -> float:
 
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the forces of all pressures on soft bodies to Newton's matrix, for a time step of
-    length h. They are added to the blocks of the faces' nodes in ``t.blocks``. ``t`` contains all arrays of the
-    model and its state."""
+    """Subtract h times the derivatives of the forces of all pressures on soft bodies from Newton's matrix. The
+    derivatives are those with respect to nodal velocities at the end of a time step of length h; they belong to
+    the blocks of pairs of nodes of a face in ``t.blocks``. Other loads are skipped. ``t`` contains all arrays of
+    the model and its state."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

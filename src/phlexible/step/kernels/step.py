@@ -146,9 +146,10 @@ def constraints_close(t: Tables) -> Truth:
 
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of constraints and of all force elements over a time step of length h to Newton's
-    matrix, ``t.blocks``: constraint gradients, geometric stiffness, force derivatives. See docs/theory.md, 8,
-    (8.4). ``t`` contains all arrays of the model and its state."""
+    """Add the derivatives of the residual that constraints and force elements cause over a time step of length h
+    to Newton's matrix, ``t.blocks``. They are constraint gradients, geometric stiffness and minus h times force
+    derivatives. Inactive constraints get 1 on the diagonal; rows of auxiliary unknowns are written too. See
+    docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]
@@ -185,10 +186,11 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add the contribution of one point or direction to a constraint to the blocks of Newton's matrix of the body
-    that carries it. It is a contribution to the gradient of constraint row r, and to the column of the multiplier.
-    e is its index in the list of all vectors of constraints; the constraint has ``size`` rows. h is the length of
-    the time step [s]. ``t`` contains all arrays of the model and its state."""
+    """Add what one point or direction contributes to the derivatives of a constraint to the blocks of its body in
+    Newton's matrix. Row r of the constraint gets the gradient at the end pose, the column of the multiplier minus
+    h times the generalized force at the mean pose. e is the index of the point in the list of all vectors of
+    constraints; the constraint has ``size`` rows. h is the length of the time step [s]. ``t`` contains all arrays
+    of the model and its state."""
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]

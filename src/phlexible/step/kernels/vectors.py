@@ -222,10 +222,10 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Add derivatives of the generalized forces on floating bodies to the bodies' diagonal blocks in Newton's
-    matrix, ``t.blocks``. These derivatives arise since moment arms and axes rotate with the body while forces on
-    its points stay constant. h is the length of the time step. See docs/theory.md, 4, (4.12). ``t`` contains all
-    arrays of the model and its state."""
+    """Subtract derivatives of the generalized forces on floating bodies from the bodies' diagonal blocks in
+    Newton's matrix, ``t.blocks``. These derivatives arise since moment arms and axes rotate with the body while
+    forces on its points stay constant. h is the length of the time step. See docs/theory.md, 4, (4.12). ``t``
+    contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]

@@ -192,8 +192,8 @@ def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
     gradient, in mesh axes. For a ball of this ``radius`` that cannot touch the mesh they are distance and gradient
-    of the bounding box. Distances below twice the radius are smoothed. ``t`` contains all arrays of the model and
-    its state."""
+    of the bounding box. Outside, distances below twice the radius are smoothed. ``t`` contains all arrays of the
+    model and its state."""
     apart = distance_if_far(t, j, w, radius)
     if apart > 0.0:
         low, high = t.mesh_low[t.member_mesh[j]], t.mesh_high[t.member_mesh[j]]

@@ -121,11 +121,11 @@ def _deforms(t: Tables, b: int) -> bool:
 def _store_turns(
     t: Tables, e: int, end: int, k: int, weight: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how rotations of its body move the contact point at end e of a pair in Newton's matrix: levers and
-    motions for each angular velocity. For deformable bodies also the vectors by which the point moves are
-    stored, each with a matrix. k is the point of this ``end``, ``weight`` its weight; directions do not move it
-    along ``normal``. With ``rotates`` the rotation of the end is stored instead. ``t`` contains all arrays of
-    the model."""
+    """Store how rotations of a body move the contact point at end e of a pair in Newton's matrix: levers and
+    motions for each angular velocity. For deformable bodies the vectors by which the point moves are stored
+    too, each with a matrix. k is the point at this ``end``, ``weight`` its weight; its directions do not move
+    the contact point along ``normal``. With ``rotates`` the rotation of the end is stored instead of a
+    displacement."""
     b, axes, g, d = t.held_carrier[e], t.member_axis + 3 * end, t.end_dual + 3 * end, t.dimension
     turns, point, nothing = axes[0] >= 0, t.lever_vectors_begin[k] + d, vector(0.0, 0.0, 0.0)
     for l in range(t.rigid_of[b] - d):
@@ -151,10 +151,10 @@ def _store_turns(
 
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of all contact pairs that transmit a force in the last evaluation to Newton's matrix.
-    Couplings of velocities of one body are added to its block in ``t.blocks``; couplings of different bodies are
-    stored in a list of pairs, for the iterative solution. h is the length of the time step. ``t`` contains all
-    arrays of the model and its state."""
+    """Add h times the stiffness of all contact pairs that transmit a force in the last evaluation to Newton's
+    matrix. The stiffness is minus the derivative of the forces. Couplings of velocities of one body are added to
+    the body's block in ``t.blocks``; couplings of different bodies are stored in a list of pairs, for the
+    iterative solution. h is the length of the time step. ``t`` contains all arrays of the model and its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
