@@ -10,12 +10,8 @@ NAMES = {"np": np, "Rotation": Rotation}
 
 
 def formula(expression: str, **values: Any) -> Callable[..., Any]:
-    """The function of an expression ``lambda time: ...`` in which values stand for names in braces.
-
-    Args:
-        expression: of numbers, ``np`` and ``Rotation``; braces of its own are doubled.
-        values: numbers, arrays, or other formulas.
-    """
+    """The function of an expression ``lambda time: ...`` of numbers, ``np`` and ``Rotation``, in which values
+    (numbers, arrays, or other formulas) stand for names in braces; braces of its own are doubled."""
     source = expression.format(**{name: literal(value) for name, value in values.items()})
     function: Callable[..., Any] = eval(source, dict(NAMES))
     function.source = source  # type: ignore[attr-defined]

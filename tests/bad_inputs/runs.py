@@ -181,10 +181,7 @@ RUNS = [
     *(public(kind, target=TURNED) for kind in (ph.Rotation, ph.Quaternion)),
     *(public(kind, lambda s: dict(joint=s.joint)) for kind in (ph.Reaction, ph.ReactionMoment)),
     public(ph.ElementForce, element=FORCES),
-    *(
-        public(kind, lambda s: dict(body=s.body, x=0.5), body=BODIES, x=FINITE)
-        for kind in (ph.SectionForce, ph.Stress)
-    ),
+    *(public(k, lambda s: dict(body=s.body, x=0.5), body=BODIES, x=FINITE) for k in (ph.SectionForce, ph.Stress)),
     public(ph.Tension, string=frozenset({"rope", "foreign rope"})),
     public(ph.EnergyOf),
     asked("save", lambda s: {}, path=FILE),
@@ -225,12 +222,7 @@ RUNS = [
         for kind in (ph.JointForce, ph.JointPosition, ph.JointRate, ph.JointAcceleration)
     ),
     of("linear.modes", lambda s: linear().modes, lambda s: {}),
-    of(
-        "linear.frequency_response",
-        lambda s: linear().frequency_response,
-        lambda s: dict(frequencies=(1.0,)),
-        inputs=NONE,
-    ),
+    of("frequency_response", lambda s: linear().frequency_response, lambda s: dict(frequencies=(1,)), inputs=NONE),
     of(
         "linear.reduce",
         lambda s: linear().reduce,

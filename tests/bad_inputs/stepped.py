@@ -70,9 +70,7 @@ def square():
 
 def matrices():
     """Two bars between three masses in the plane, each node with two displacements and a turn."""
-    bending = np.array(
-        [[12.0, 6.0, -12.0, 6.0], [6.0, 4.0, -6.0, 2.0], [-12.0, -6.0, 12.0, -6.0], [6.0, 2.0, -6.0, 4.0]]
-    )
+    bending = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]])
     stiffness = np.zeros((9, 9))
     for first in (0, 3):
         along, across = [first, first + 3], [first + 1, first + 2, first + 4, first + 5]
@@ -112,14 +110,7 @@ STEPPED = [
         )
         for name, taken in (("motor", FINITE), ("push", REFUSED))
     ),
-    Call(
-        "run.inputs by name",
-        lambda s: lambda name: s.run.inputs[name],
-        lambda s: {},
-        usual(name=REFUSED),
-        stepped,
-        NAMED,
-    ),
+    Call("inputs", lambda s: lambda name: s.run.inputs[name], lambda s: {}, usual(name=REFUSED), stepped, NAMED),
     at_rest("position", attachment=POINT),
     at_rest("rotation"),
     at_rest("angle", joint=frozenset({"joint"})),

@@ -26,14 +26,7 @@ FILES = {
     "text.txt": "text",
     "damaged.h5": "text",
 }
-MODELS = (
-    "no-such",
-    "no_such.py",
-    "",
-    ".",
-    "folder",
-    *(name for name in FILES if name not in ("own.py", "damaged.h5")),
-)
+MODELS = ("no-such", "no_such.py", "", ".", "folder", *(each for each in FILES if each[:3] not in ("own", "dam")))
 NUMBERS = ("-1", "0", "nan", "inf", "x", "", "1e400", "1,5", "True")
 COUNTS = ("-1", "0", "1.5", "x", "", "1e3", "9" * 30)
 SETTINGS = ("x", "=3", "links=", "links=x", "links=1.5", "links=nan", "links=-1", "nosuch=3", "", "links==3")
@@ -47,15 +40,8 @@ ENDS = {"--out": ".h5", "--plot": ".png", "--animate": ".gif", "--report": ".htm
 
 
 def targets(ending):
-    return (
-        f"text.txt/a{ending}",
-        f"folder{ending}",
-        "folder",
-        "a.xyz",
-        "",
-        f"/proc/none/a{ending}",
-        f"a\0b{ending}",
-    )
+    name = f"a{ending}"
+    return f"text.txt/{name}", f"folder{ending}", "folder", "a.xyz", "", f"/proc/none/{name}", f"a\0b{ending}"
 
 
 def calls():

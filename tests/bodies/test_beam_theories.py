@@ -240,9 +240,7 @@ DIAGONAL = np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0])
 
 def test_a_general_section_takes_matrices_of_five_printed_digits():
     exact = matrices_of(THICK, (0.1, 0.03))
-    printed = [
-        np.vectorize(lambda number: float(f"{number:.4e}"))(m) for m in (exact.stiffness_matrix, exact.mass_matrix)
-    ]
+    printed = [np.vectorize(lambda x: float(f"{x:.4e}"))(m) for m in (exact.stiffness_matrix, exact.mass_matrix)]
     printed[0][0, 5] *= 1 + 9e-5
     section = ph.GeneralSection(*printed)
     mass = section.mass_matrix

@@ -11,21 +11,7 @@ import phlexible as ph
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.beam import bases, beam as beams_of
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
-from phlexible.bodies.mechanics.floating import (
-    centred,
-    check_mass,
-    elastic_force,
-    elastic_mass,
-    elastic_tangent,
-    mass_diagonal,
-    mass_matrix,
-    mass_solutions,
-    moment_products,
-    quadratic_velocity_forces,
-    rigid_motion_forces,
-    rigid_motion_tangent,
-    viscous_matrix,
-)
+from phlexible.bodies.mechanics import floating
 from phlexible.state.system import system_of
 from phlexible.step.assembly.bodies import TypeTables
 
@@ -65,24 +51,29 @@ def test_sparse_matrices_are_those_of_arrays(monkeypatch, dimension, options):
         one, other = (as_array(function(body)) for body in (long, short))
         assert one == pytest.approx(other, rel=0, abs=relative * np.abs(other).max() + 1e-300)
 
-    for each in (lambda b: b.all_moments, elastic_mass, mass_diagonal, lambda b: b.undeformed_spread):
+    for each in (
+        lambda b: b.all_moments,
+        floating.elastic_mass,
+        floating.mass_diagonal,
+        lambda b: b.undeformed_spread,
+    ):
         same(each)
-        same(lambda b, each=each: each(centred(b)[0]))
+        same(lambda b, each=each: each(floating.centred(b)[0]))
     xi = rng.normal(size=(3, n + 1))
-    same(lambda b: moment_products(b, xi))
-    same(lambda b: moment_products(centred(b)[0], xi))
-    same(lambda b: mass_matrix(b, eta))
-    same(lambda b: mass_matrix(centred(b)[0], eta))
-    same(lambda b: mass_solutions(centred(b)[0], eta[None], change[None, :, None]), 1e-9)
-    whole = as_array(mass_matrix(centred(short)[0], eta))
-    found = mass_solutions(centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
+    same(lambda b: floating.moment_products(b, xi))
+    same(lambda b: floating.moment_products(floating.centred(b)[0], xi))
+    same(lambda b: floating.mass_matrix(b, eta))
+    same(lambda b: floating.mass_matrix(floating.centred(b)[0], eta))
+    same(lambda b: floating.mass_solutions(floating.centred(b)[0], eta[None], change[None, :, None]), 1e-9)
+    whole = as_array(floating.mass_matrix(floating.centred(short)[0], eta))
+    found = floating.mass_solutions(floating.centred(short)[0], eta[None], np.stack([change, nu], axis=1)[None])[0]
     assert whole @ found == pytest.approx(np.stack([change, nu], axis=1), rel=0, abs=1e-8)
-    same(lambda b: quadratic_velocity_forces(b, eta, nu), 1e-11)
-    same(lambda b: rigid_motion_forces(centred(b)[0], eta, nu, change), 1e-11)
-    same(lambda b: rigid_motion_tangent(centred(b)[0], eta, nu, change), 1e-11)
-    same(lambda b: elastic_force(b, eta), 1e-11)
-    same(lambda b: elastic_tangent(b, eta))
-    same(lambda b: viscous_matrix(b, eta))
+    same(lambda b: floating.quadratic_velocity_forces(b, eta, nu), 1e-11)
+    same(lambda b: floating.rigid_motion_forces(floating.centred(b)[0], eta, nu, change), 1e-11)
+    same(lambda b: floating.rigid_motion_tangent(floating.centred(b)[0], eta, nu, change), 1e-11)
+    same(lambda b: floating.elastic_force(b, eta), 1e-11)
+    same(lambda b: floating.elastic_tangent(b, eta))
+    same(lambda b: floating.viscous_matrix(b, eta))
     assert long.elastic_units == short.elastic_units
 
 
@@ -104,7 +95,7 @@ def test_runs_and_linear_models_of_long_beams_are_those_of_arrays(monkeypatch, d
 
 def test_a_long_beam_without_mass_in_a_direction_is_refused():
     data = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=100, frame="cantilever").discretize(2)
-    check_mass(data)
+    floating.check_mass(data)
     n = data.elastic_count + 1
     onto = np.arange(n)
     onto[5] = 2  # coordinate 4 moves the beam as coordinate 1 does
@@ -113,7 +104,9 @@ def test_a_long_beam_without_mass_in_a_direction_is_refused():
     first = data.first_moments.copy()
     first[:, 5] = first[:, 2]
     with pytest.raises(ph.SingularMassError, match="deta_"):
-        check_mass(replace(data, first_moments=first, second_moments=replace(data.second_moments, planes=planes)))
+        floating.check_mass(
+            replace(data, first_moments=first, second_moments=replace(data.second_moments, planes=planes))
+        )
 
 
 def peak(elements: int) -> int:

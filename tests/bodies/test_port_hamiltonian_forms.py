@@ -5,12 +5,7 @@ import pytest
 
 import phlexible as ph
 from bodies.forms import BODIES, FORMS, beam, random_state, velocity_slice
-from phlexible.bodies.mechanics.floating import (
-    elastic_force,
-    mass_matrix,
-    quadratic_velocity_forces,
-    velocity_components,
-)
+from phlexible.bodies.mechanics import floating
 
 GRAVITY = (1.0, -9.0, 0.0)
 
@@ -23,9 +18,9 @@ def rate(form, x, u=None):
 def momenta(form, x):
     """Linear and angular momentum in world axes, from the mass matrix that the form uses."""
     body, state = form.body, form.split(x)
-    mass = mass_matrix(body, form.inertia_displacement(state.displacement))
+    mass = floating.mass_matrix(body, form.inertia_displacement(state.displacement))
     full = np.zeros(6 + body.elastic_count)
-    full[velocity_components(body)] = mass @ x[velocity_slice(form)]
+    full[floating.velocity_components(body)] = mass @ x[velocity_slice(form)]
     linear = state.rotation @ full[:3]
     return np.concatenate([linear, state.rotation @ full[3:6] + np.cross(state.position, linear)])
 
@@ -54,9 +49,9 @@ def test_full_form_is_newtons_law(name, dimension, seed):
     form = BODIES[name].port_hamiltonian(dimension=dimension)
     x, eta, nu = random_state(form, seed, bend=0.1)
     x[velocity_slice(form).stop :] = 0.0  # stress would hide the inertia: it is compared below
-    expected = quadratic_velocity_forces(form.body, eta, nu)
+    expected = floating.quadratic_velocity_forces(form.body, eta, nu)
     r, begin = form.dissipation_matrix(x), velocity_slice(form)
-    mass = mass_matrix(form.body, eta)
+    mass = floating.mass_matrix(form.body, eta)
     expected = np.linalg.solve(mass, expected - r[begin, begin] @ nu)
     gap = rate(form, x)[begin] - expected
     assert gap @ mass @ gap <= 1e-24 * (expected @ mass @ expected)
@@ -69,7 +64,7 @@ def test_stress_states_carry_the_elastic_force(name, dimension):
     still = x.copy()
     still[velocity_slice(form)] = 0.0
     force = form.forces(still, np.zeros(form.port_size))[velocity_slice(form)]
-    expected = -elastic_force(form.body, eta)
+    expected = -floating.elastic_force(form.body, eta)
     assert force[form.body.rigid_count :] == pytest.approx(expected, abs=1e-10 * np.abs(expected).max(initial=0))
     space = form.stress_space
     direction = nu[form.body.rigid_count :]

@@ -70,16 +70,10 @@ def test_a_flat_body_at_the_edge_of_the_triangle_inequality_is_taken():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (
-            lambda: ph.RigidBody(1.0, (1, 2)),
-            r"inertia must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)",
-        ),
+        (lambda: ph.RigidBody(1.0, (1, 2)), r"must be I_zz, three numbers or a matrix \(3, 3\), got \(1, 2\)"),
         (lambda: ph.RigidBody(1.0, (1, 1, 0)), "must be positive definite, got principal moments 0, 1, 1"),
         (lambda: ph.RigidBody(1.0, (1, 1, 2.5)), "inertia must obey the triangle .* moments 1, 1, 2.5"),
-        (
-            lambda: ph.RigidBody(1.0, np.eye(3) + 0.2 * np.eye(3, k=1)),
-            r"inertia must be symmetric, got \[\[1.0, 0.2",
-        ),
+        (lambda: ph.RigidBody(1.0, np.eye(3) + np.eye(3, k=1)), r"inertia must be symmetric, got \[\[1.0, 1.0"),
         (lambda: ph.RigidBody(1.0, 0.7).discretize(3), r"inertia is the single number I_zz = 0\.7.*plane only"),
         (lambda: ph.RigidBody(1.0, 0.7, (0, 0, 0.5)).discretize(2), "center must lie in the plane z = 0.*0.5"),
         (lambda: ph.RigidBody(1.0, (1, 1, 1)).discretize(4), r"must be 2 \(the xy plane\) or 3 \(space\), got 4"),

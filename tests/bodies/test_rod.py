@@ -42,9 +42,7 @@ def test_sections_follow_a_curve_without_twist():
 
     given = rod(elements=200)
     pose = rod_pose(given, "rod", 3, helix, np.zeros(3), np.eye(3))
-    assert np.swapaxes(pose.rotations, 1, 2) @ pose.rotations == pytest.approx(
-        np.tile(np.eye(3), (201, 1, 1)), abs=1e-13
-    )
+    assert np.abs(np.swapaxes(pose.rotations, 1, 2) @ pose.rotations - np.eye(3)).max() <= 1e-13
     s = given.node_positions
     tangents = np.stack([-radius * np.sin(s / speed), radius * np.cos(s / speed), pitch + 0 * s], axis=1) / speed
     assert pose.rotations[:, :, 0] == pytest.approx(tangents, abs=1e-8)

@@ -43,17 +43,11 @@ STIFFNESS, DAMPING, ROTATIONAL_DAMPING = (0, 1, -2), (0, 1, -1), (2, 1, -1)
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """Of a whole scene: x -> length (rotation x + shift), in other units of mass and time.
-
-    Attributes:
-        rotation: shape (3, 3).
-        shift: in lengths of the model, shape (3,).
-        length, mass, time: what one metre, kilogram and second become.
-    """
+    """Of a whole scene: x -> length (rotation x + shift), in other units of mass and time."""
 
     rotation: Array = field(default_factory=lambda: np.eye(3))
-    shift: Array = field(default_factory=lambda: np.zeros(3))
-    length: float = 1.0
+    shift: Array = field(default_factory=lambda: np.zeros(3))  # in lengths of the model
+    length: float = 1.0  # what one metre becomes, as below one kilogram and one second
     mass: float = 1.0
     time: float = 1.0
 
@@ -81,16 +75,9 @@ def copied(
     is_at_rest: bool = False,
     alone: Mapping[Any, Change] | None = None,
 ) -> ph.Model:
-    """The model after a change.
-
-    Args:
-        model: its functions are formulas.
-        change: of the whole scene; None: none.
-        without: parts to leave out, and with them whatever acts on them.
-        displaced: changes of the positions and rotations of single bodies, by name.
-        is_at_rest: whether no body has a velocity.
-        alone: changes of mass and time of single bodies, loads and elements, whose places and velocities stay.
-    """
+    """The model, whose functions are formulas, after a change of the whole scene, ``without`` parts and whatever
+    acts on them, with changes of the positions and rotations of bodies that are ``displaced``, by name, and with
+    changes of mass and time of bodies, loads and elements ``alone``, whose places and velocities stay."""
     return _Copy(model, change or Change(), without, displaced or {}, is_at_rest, alone or {}).model
 
 
@@ -277,11 +264,8 @@ class _Copy:
         return replace(body, mesh=mesh, law=self._changed(body.law), **self._quantities(body, powers))
 
     def _shell(self, body: ph.Shell) -> ph.Shell:
-        mesh = replace(
-            body.mesh,
-            points=self._change.length * body.mesh.points,
-            gyration=self._change.length * body.mesh.gyration,
-        )
+        mesh, length = body.mesh, self._change.length
+        mesh = replace(mesh, points=length * mesh.points, gyration=length * mesh.gyration)
         powers = {"thickness": LENGTH, "offset": LENGTH}
         return replace(body, mesh=mesh, material=self._changed(body.material), **self._quantities(body, powers))
 
@@ -290,9 +274,8 @@ class _Copy:
         if unit == 1:
             return law
         pairs = {name: getattr(law, name) for name in ("first", "second", "third")}
-        return ph.InvariantLaw(
-            **{name: pair and tuple(partial(_times, unit, each) for each in pair) for name, pair in pairs.items()}
-        )
+        made = {name: pair and tuple(partial(_times, unit, each) for each in pair) for name, pair in pairs.items()}
+        return ph.InvariantLaw(**made)
 
     def _flexible(self, body: ph.FlexibleBody) -> ph.FlexibleBody:
         """Its coordinates are lengths times the root of a mass."""
@@ -466,19 +449,14 @@ class _Copy:
 
     def _bushing(self, bushing: ph.Bushing) -> ph.Bushing:
         """Its axes are those of the world: only turns by right angles, which give them another order."""
-        unit, order = self._change.unit, np.abs(np.rint(self._change.rotation))
+        order, creep = np.abs(np.rint(self._change.rotation)), bushing.relaxation
         assert np.allclose(order, np.abs(self._change.rotation)), "a bushing has no other axes"
-        return ph.Bushing(
-            self._port(bushing.first),
-            self._port(bushing.second),
-            unit(STIFFNESS) * order @ np.asarray(bushing.stiffness),
-            unit(DAMPING) * order @ np.asarray(bushing.damping),
-            unit(TORQUE) * order @ np.asarray(bushing.rotational_stiffness),
-            unit(ROTATIONAL_DAMPING) * order @ np.asarray(bushing.rotational_damping),
-            name=bushing.name,
-            relaxation=bushing.relaxation
-            and ph.Maxwell([(share, unit((0, 0, 1)) * time) for share, time in bushing.relaxation.pairs]),
-        )
+        powers = {"stiffness": STIFFNESS, "damping": DAMPING, "rotational_stiffness": TORQUE}
+        sizes = self._quantities(bushing, powers | {"rotational_damping": ROTATIONAL_DAMPING})
+        creep = creep and ph.Maxwell([(share, self._change.time * time) for share, time in creep.pairs])
+        ports = {"first": self._port(bushing.first), "second": self._port(bushing.second)}
+        turned = {name: order @ size for name, size in sizes.items()}
+        return replace(bushing, **ports, **turned, relaxation=creep)
 
     def _contact(self, contact: ph.Contact) -> ph.Contact:
         power = contact.exponent

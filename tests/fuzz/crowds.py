@@ -36,11 +36,7 @@ def law_of(rng: np.random.Generator, dimension: int, has_turns: bool) -> dict[st
 
 
 class Crowd:
-    """The case of a seed: two or three bodies, a law of contact, and two of its numbers that are changed.
-
-    Attributes:
-        names: of these numbers.
-    """
+    """The case of a seed: two or three bodies, a law of contact, and two of its numbers (``names``) that change."""
 
     def __init__(self, seed: int) -> None:
         rng = np.random.default_rng([seed, 22])

@@ -10,18 +10,8 @@ import numpy as np
 import phlexible as ph
 from formulas import literal
 from fuzz.case import EQUILIBRIUM, Case
+from phlexible.bodies import locations
 from phlexible.bodies.beam.bases import ReducedBasis
-from phlexible.bodies.locations import (
-    Along,
-    Cut,
-    End,
-    Interface,
-    MaterialPosition,
-    Node,
-    Origin,
-    Start,
-    SurfaceNode,
-)
 from phlexible.bodies.string_law import TensionOnly
 from phlexible.description.interactions.drives import Drive, Servo, ServoPush
 from phlexible.description.interactions.force_elements import JointElement
@@ -186,21 +176,21 @@ class _Writer:
             return fixed if port.is_fixed else self._names[port]
         body = self._names[port.placed]
         match port.location:
-            case Start():
+            case locations.Start():
                 return f"{body}.start"
-            case End():
+            case locations.End():
                 return f"{body}.end"
-            case Origin():
+            case locations.Origin():
                 return f"{body}.origin"
-            case Along(x):
+            case locations.Along(x):
                 return f"{body}.at({x!r})"
-            case Cut(at_end):
+            case locations.Cut(at_end):
                 return f"{body}.end_cut(at_end={at_end})"
-            case MaterialPosition(position):
+            case locations.MaterialPosition(position):
                 return f"{body}.point({position!r})"
-            case Node(number) | SurfaceNode(number):
+            case locations.Node(number) | locations.SurfaceNode(number):
                 return f"{body}.node({number})"
-            case Interface(name):
+            case locations.Interface(name):
                 return f"{body}[{name!r}]"
 
     def _joint_element(self, element: JointElement) -> str:

@@ -11,13 +11,7 @@ SECONDS = 120.0
 
 
 def shrunk(case: Case, fails: Callable[[Case], bool], seconds: float = SECONDS) -> Case:
-    """The case after whatever can be left out so that it still fails.
-
-    Args:
-        case: one that fails.
-        fails: whether another case fails in the same way.
-        seconds: for the search.
-    """
+    """The case after whatever can be left out, in so many seconds, so that it still ``fails`` in the same way."""
     end = time.monotonic() + seconds
     is_smaller = True
     while is_smaller:

@@ -16,12 +16,8 @@ Found = tuple[str, int, Outcome, Case | None]
 
 
 def tell(cases: Iterable[Found], shrinking: float) -> int:
-    """Prints failures as they come and then how many there are of each kind; 0 where nothing fails.
-
-    Args:
-        cases: run while they are asked for.
-        shrinking: time to make a failing case smaller [s].
-    """
+    """Prints failures as they come and then how many there are of each kind; 0 where nothing fails. Cases run while
+    they are asked for; ``shrinking`` is the time to make one that fails smaller [s]."""
     counts: Counter[str] = Counter()
     slowest, begin, failed = (0.0, ""), time.monotonic(), 0
     with suppress(KeyboardInterrupt):  # what was found until then is told

@@ -18,12 +18,7 @@ KICK = 1e-9
 
 
 class Twin:
-    """Takes the steps of a case again, without halving any.
-
-    Args:
-        case: how.
-        motion: of the case; from its start.
-    """
+    """Takes the steps of a case again from the start of its motion, without halving any."""
 
     def __init__(self, case: Case, motion: ph.Motion) -> None:
         system, start = motion.run.system, motion.recording.state(0)

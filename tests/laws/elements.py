@@ -26,13 +26,8 @@ Array = np.ndarray
 
 
 class Adding:
-    """Adds elements to the model of a sample, with forces that bend beams a little.
-
-    Args:
-        rng: draws.
-        sample: gets the elements.
-        remembers: whether laws may keep something from step to step: bristles, branches that creep.
-    """
+    """Adds elements to the model of a sample, with forces that bend beams a little. ``remembers``: whether laws may
+    keep something from step to step: bristles, branches that creep."""
 
     def __init__(self, rng: np.random.Generator, sample: Sample, remembers: bool = True) -> None:
         self.remembers = remembers

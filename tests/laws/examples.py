@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, reject, settings, strategies as st
 
 import phlexible as ph
-from laws.cases import BODY_CASES
+from laws.cases import BODY_CASES, joint_types
 from laws.figures import greatest_turn
 from phlexible.gallery.table import ENTRIES
 from phlexible.state import quasi_static
@@ -23,7 +23,9 @@ EVERY_BODY = pytest.mark.parametrize(
         if d in case.dimensions
     ],
 )
-
+EVERY_JOINT = pytest.mark.parametrize(
+    ("dimension", "kind"), [pytest.param(d, j, id=f"{j.__name__}-{d}D") for d in (2, 3) for j in joint_types(d)]
+)
 
 LONG = ("windlass", "roll-up", "princeton-beam", "rotating-cantilever", "solid-crank-slider", "spinning-shaft")
 GALLERY = pytest.mark.parametrize(

@@ -82,12 +82,8 @@ def material_points(placed: Any) -> list[tuple[Any, float]]:
             points, weights = np.polynomial.legendre.leggauss(4)
             size = length / elements
             places = (size * (np.arange(elements)[:, None] + (points + 1) / 2)).ravel()
-            moments = (
-                size
-                / 2
-                * np.tile(weights, elements)[:, None]
-                * moments_at(body.section, body.material, places)[:, 0]
-            )
+            shares = size / 2 * np.tile(weights, elements)[:, None]
+            moments = shares * moments_at(body.section, body.material, places)[:, 0]
             plane = (1, 1, placed.data.dimension == 3)
             shares = [((x, *each[1:] / each[0]), each[0]) for x, each in zip(places, moments, strict=True)]
             shares += [((each.x, *each.offset), each.mass) for each in body.masses]

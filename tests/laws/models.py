@@ -10,20 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from formulas import formula
-from laws.cases import (
-    BODY_CASES,
-    JOINT_CASES,
-    LAW_CASES,
-    LOAD_CASES,
-    Array,
-    Place,
-    Scale,
-    bending_stiffness,
-    joint_types,
-    random_place,
-    random_scale,
-    rotates,
-)
+from laws import cases
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.body import Body, NodalBody
 from phlexible.bodies.floating_body import FloatingBody
@@ -71,7 +58,7 @@ class Sample:
     model: ph.Model  # bodies, joints, loads and their velocities at t = 0
     step: float  # as long as the wishes say [s]
     initial: InitialKind  # undeformed, or deformed by a load that lets go at t = 0
-    scale: Scale  # what the parts have in common
+    scale: cases.Scale  # what the parts have in common
 
     def damped(self, viscosity: float = 0.0, damping_ratio: float = 0.0) -> Self:
         """A copy with these in all beams; the viscosity is given in steps."""
@@ -91,7 +78,7 @@ class Sample:
             return self.model.simulate(steps * self.step, self.step, initial=self.initial, **options)
 
 
-def frequencies(body: FloatingBody) -> Array:
+def frequencies(body: FloatingBody) -> cases.Array:
     """Of a body held by its frame, ascending, shape (n,) [rad/s]."""
     mass = np.einsum("aaij->ij", body.second_moments)[1:, 1:]
     return np.sqrt(np.maximum(eigh(linear_stiffness(body.strain), mass, eigvals_only=True), 0))
@@ -120,13 +107,13 @@ class _Moving:
     """A placed body with its velocity of the origin and its angular velocity, world axes, shape (3,)."""
 
     placed: PlacedBody
-    velocity: Array
-    spin: Array
+    velocity: cases.Array
+    spin: cases.Array
 
 
 class _Builder:
     def __init__(self, rng: np.random.Generator, wishes: Wishes) -> None:
-        self._rng, self._wishes, self._scale = rng, wishes, random_scale(rng)
+        self._rng, self._wishes, self._scale = rng, wishes, cases.random_scale(rng)
         self._bodies = self._drawn_bodies()
         known = [frequencies(body.discretize(wishes.dimension)) for body in self._bodies]
         beams = [values for values in known if values.size]
@@ -159,7 +146,7 @@ class _Builder:
 
     def _drawn_bodies(self) -> list[Body]:
         rng, w = self._rng, self._wishes
-        kinds = [kind for kind, case in BODY_CASES.items() for _ in range(case.share)]
+        kinds = [kind for kind, case in cases.BODY_CASES.items() for _ in range(case.share)]
         count = w.bodies or int(rng.integers(2, 5))
         bodies = []
         while len(bodies) < count:
@@ -167,21 +154,21 @@ class _Builder:
             if w.flexible and len(bodies) < 2:
                 kind = ph.Beam
             body = self._drawn(kind)
-            if rotates(body, w.dimension) or len(bodies) > (w.first_joint is not None):
+            if cases.rotates(body, w.dimension) or len(bodies) > (w.first_joint is not None):
                 bodies.append(body)
         if w.body and not issubclass(w.body, NodalBody):
             body = self._drawn(w.body)
-            bodies[0 if rotates(body, w.dimension) else 1] = body
+            bodies[0 if cases.rotates(body, w.dimension) else 1] = body
         return bodies
 
     def _drawn(self, kind: type[Body], **options: Any) -> Body:
         given = {**options, **self._wishes.beam} if kind is ph.Beam else options
-        return BODY_CASES[kind].make(self._rng, self._scale, self._wishes.dimension, **given)
+        return cases.BODY_CASES[kind].make(self._rng, self._scale, self._wishes.dimension, **given)
 
-    def _vector(self, size: float = 1.0) -> Array:
+    def _vector(self, size: float = 1.0) -> cases.Array:
         return size * self._rng.normal(size=3) * (1, 1, self._wishes.dimension == 3)
 
-    def _rotation(self) -> Array:
+    def _rotation(self) -> cases.Array:
         if self._wishes.dimension == 2:
             return Rotation.from_euler("z", self._rng.uniform(-np.pi, np.pi)).as_matrix()
         return Rotation.from_quat(self._rng.normal(size=4)).as_matrix()
@@ -197,7 +184,7 @@ class _Builder:
         port = self._model.ground.at(place) if w.ground == "fixed" else self._moving_port(place)
         return self._joined(port, place, np.zeros(3), np.zeros(3), body, None)
 
-    def _moving_port(self, place: Array) -> Any:
+    def _moving_port(self, place: cases.Array) -> Any:
         way, rate, dimension = self._vector(0.1 * self._scale.length), self._rate, self._wishes.dimension
         turn, tilt = self._vector(0.7), self._vector(0.3)
 
@@ -217,10 +204,16 @@ class _Builder:
         return self._joined(port, place, velocity, parent.spin, body, kind)
 
     def _joined(
-        self, port: Any, place: Array, velocity: Array, spin: Array, body: Body, kind: type[Joint] | None
+        self,
+        port: Any,
+        place: cases.Array,
+        velocity: cases.Array,
+        spin: cases.Array,
+        body: Body,
+        kind: type[Joint] | None,
     ) -> _Moving:
-        w, length, turns = self._wishes, self._scale.length, rotates(body, self._wishes.dimension)
-        case = JOINT_CASES[kind or self._joint_type(turns)]
+        w, length, turns = self._wishes, self._scale.length, cases.rotates(body, self._wishes.dimension)
+        case = cases.JOINT_CASES[kind or self._joint_type(turns)]
         triad, rotation = self._rotation().T, self._rotation()
         if w.dimension == 2:
             triad = np.array([*triad[:2], [0, 0, 1]])
@@ -243,8 +236,8 @@ class _Builder:
         return _Moving(placed, own_velocity, own_spin)
 
     def _along(
-        self, triad: Array, axes: tuple[int, ...], limits: tuple[float, float], possible: tuple[int, ...] = ()
-    ) -> Array:
+        self, triad: cases.Array, axes: tuple[int, ...], limits: tuple[float, float], possible: tuple[int, ...] = ()
+    ) -> cases.Array:
         """A random vector along those axes of a triad that are possible: by default those of space."""
         parts = np.zeros(3)
         for axis in set(axes) & set(possible or range(self._wishes.dimension)):
@@ -253,21 +246,21 @@ class _Builder:
 
     def _joint_type(self, turns: bool) -> type[Joint]:
         d = self._wishes.dimension
-        fitting = [kind for kind in joint_types(d) if turns or d in JOINT_CASES[kind].point_mass]
+        fitting = [kind for kind in cases.joint_types(d) if turns or d in cases.JOINT_CASES[kind].point_mass]
         return fitting[self._rng.integers(len(fitting))]
 
-    def _place(self, body: Body) -> Place:
-        return random_place(self._rng, body, self._scale, self._wishes.dimension)
+    def _place(self, body: Body) -> cases.Place:
+        return cases.random_place(self._rng, body, self._scale, self._wishes.dimension)
 
     def _hang_string(self, carrier: _Moving) -> None:
         """A stretched string in any direction, as soft as the softest beam, with a body at its other end."""
         w, rng, scale = self._wishes, self._rng, self._scale
         stiffness = scale.mass * scale.length * self._soft**2
-        law = w.law or list(LAW_CASES)[rng.integers(len(LAW_CASES))]
+        law = w.law or list(cases.LAW_CASES)[rng.integers(len(cases.LAW_CASES))]
         if w.body in (ph.SoftBody, ph.Shell):
             self._hang_soft_body(carrier, w.body, stiffness)
             return
-        string = self._drawn(w.body or ph.String, law=LAW_CASES[law](stiffness))
+        string = self._drawn(w.body or ph.String, law=cases.LAW_CASES[law](stiffness))
         port = self._place(carrier.placed.body)(carrier.placed)
         start = port.initial_position()
         velocity = carrier.velocity + np.cross(carrier.spin, start - carrier.placed.position)
@@ -309,7 +302,7 @@ class _Builder:
         if not beams:
             return
         beam = beams[0].body
-        greatest = DEFLECTION * 3 * bending_stiffness(beam) / beam.length**2
+        greatest = DEFLECTION * 3 * cases.bending_stiffness(beam) / beam.length**2
         force = self._vector(self._rng.uniform(0.3, 1) * greatest)
         released = formula("lambda time: {force} * (time <= 0)", force=force)
         self._model.apply(ph.Force(self._place(beam)(beams[0]), released))
@@ -320,7 +313,7 @@ class _Builder:
         fitting = [
             (placed, each)
             for placed in self._model.bodies
-            for each, case in LOAD_CASES.items()
+            for each, case in cases.LOAD_CASES.items()
             if case.fits(placed) and kind in (None, each)
         ]
         placed, kind = fitting[rng.integers(len(fitting))]
@@ -333,4 +326,4 @@ class _Builder:
         port = self._place(placed.body)(placed)
         # A torque about the axis of a slender beam must not spin it up at once.
         arm = self._scale.length if self._wishes.dimension == 2 else self._scale.thickness
-        self._model.apply(LOAD_CASES[kind].make(port, given, arm, axes if placed.data.rotates else "world"))
+        self._model.apply(cases.LOAD_CASES[kind].make(port, given, arm, axes if placed.data.rotates else "world"))

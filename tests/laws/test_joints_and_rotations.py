@@ -6,18 +6,16 @@ from hypothesis import given, strategies as st
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from laws.cases import joint_types
-from laws.examples import SEEDS, STEP_SIZES, examples, resolved
+from laws.examples import EVERY_JOINT, SEEDS, STEP_SIZES, examples, resolved
 from laws.figures import energy_error, joint_gaps, orthogonality_error
 from laws.models import Wishes, random_mechanism
 from phlexible.state.initial_state import InitialKind
 
 LIMIT = 1e-12
-JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]
 STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
 
 
-@pytest.mark.parametrize(("dimension", "kind"), JOINTS)
+@EVERY_JOINT
 @examples(2)
 @given(
     seed=SEEDS,

@@ -6,18 +6,17 @@ from hypothesis import assume, given, strategies as st
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from laws.cases import BODY_CASES, joint_types, random_scale
-from laws.examples import EVERY_BODY, SEEDS, STEP_SIZES, examples, resolved
+from laws.cases import BODY_CASES, random_scale
+from laws.examples import EVERY_BODY, EVERY_JOINT, SEEDS, STEP_SIZES, examples, resolved
 from laws.figures import carrier_masses, center_of_mass_path, energy_error, energy_scale, momenta, momentum_errors
 from laws.models import Wishes, random_mechanism
 from phlexible.state.initial_state import InitialKind, initial_state
 from phlexible.state.system import system_of
 
 LIMIT = 1e-11
-JOINTS = [pytest.param(d, kind, id=f"{kind.__name__}-{d}D") for d in (2, 3) for kind in joint_types(d)]
 
 
-@pytest.mark.parametrize(("dimension", "kind"), JOINTS)
+@EVERY_JOINT
 @examples(2)
 @given(seed=SEEDS, h_omega=st.sampled_from(STEP_SIZES), initial=st.sampled_from(InitialKind))
 def test_no_joint_changes_momenta_in_free_flight(dimension, kind, seed, h_omega, initial):

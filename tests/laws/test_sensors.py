@@ -14,11 +14,8 @@ from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 
 STEP = 1e-6
-RATES = {
-    ph.Acceleration: ph.Velocity,
-    ph.AngularAcceleration: ph.AngularVelocity,
-    ph.JointAcceleration: ph.JointRate,
-}
+RATES = {ph.Acceleration: ph.Velocity, ph.AngularAcceleration: ph.AngularVelocity}
+RATES[ph.JointAcceleration] = ph.JointRate
 
 
 @pytest.fixture(scope="module")

@@ -78,10 +78,7 @@ def overlap(a, b) -> bool:
 
 @pytest.mark.parametrize(
     "entry",
-    [
-        pytest.param(entry, id=entry.name, marks=() if entry.name in OF_A_KIND else pytest.mark.thorough)
-        for entry in ENTRIES
-    ],
+    [pytest.param(e, id=e.name, marks=() if e.name in OF_A_KIND else pytest.mark.thorough) for e in ENTRIES],
 )
 def test_the_picture_of_a_run_of_every_gallery_model(entry):
     model = entry.function()

@@ -117,7 +117,4 @@ def test_meshes_are_drawn_by_their_sharp_edges(body, length):
     inside = (along > 0.01) & (along < 0.99)
     assert (far[inside] < 0.09 * along[inside]).all() and far.max() == pytest.approx(0.1)  # bent, no straight line
     seen = modes.plot(0).axes[0]
-    assert sorted([seen.get_xlabel()[0], seen.get_ylabel()[0]]) == [
-        "x",
-        "xyz"[np.abs(moved - still).max(0).argmax()],
-    ]
+    assert {seen.get_xlabel()[0], seen.get_ylabel()[0]} == {"x", "xyz"[np.abs(moved - still).max(0).argmax()]}

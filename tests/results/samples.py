@@ -32,10 +32,7 @@ def mechanism(length: float = 0.5, shift: float = 0.0, dimension: int = 3) -> Me
 
 
 def run_of(model: Mechanism) -> RecordedRun:
-    poses = [
-        wandering(seed, placed.data.elastic_count, model.dimension, 1e-3)
-        for seed, placed in enumerate(model.bodies)
-    ]
+    poses = [wandering(k, part.data.elastic_count, model.dimension, 1e-3) for k, part in enumerate(model.bodies)]
     return recorded(model, poses, TIMES)
 
 

@@ -12,7 +12,6 @@ import h5py
 import numpy as np
 import pytest
 
-import phlexible
 import phlexible as ph
 from faults.kills import differences
 from phlexible.bodies.body import Body
@@ -52,9 +51,9 @@ def test_loads_come_back_without_their_functions(tmp_path):
 
 def test_driven_angles_of_a_loaded_motion_go_on_over_their_turns_and_into_pictures(tmp_path):
     """Files keep no functions of drives, by which the turns of the motion itself are counted."""
-    model = phlexible.Model(dimension=2)
+    model = ph.Model(dimension=2)
     arm = model.add(ph.RigidBody.box((1.0, 0.1, 0.1), 100.0, (0.5, 0, 0)), "arm")
-    pin = model.connect(phlexible.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
     model.apply(pin.drive(angle=lambda t: 9 * t * t))
     motion = model.simulate(1.0, 0.02, progress=False)
     motion.save(tmp_path / "run.h5")
@@ -101,14 +100,14 @@ def test_xarray(tmp_path):
 
 
 def test_every_number_of_beams_strings_elements_and_drives_has_a_name():
-    model = phlexible.Model(dimension=2)
-    section, rubber = phlexible.RectangularSection(0.01, 0.02), phlexible.Material(1e7, 1000.0)
-    beam = model.add(phlexible.Beam(0.5, section, rubber, elements=1), "beam")
-    rope = model.add(phlexible.String(1.0, 0.5, 2, phlexible.LinearLaw(20.0)), "rope", shape=((0.5, 0), (1.6, 0)))
-    ball = model.add(phlexible.PointMass(0.2), "ball", position=(0, 1, 0))
-    pin = model.connect(phlexible.Revolute(model.ground.moving(lambda t: (0, t * t, 0)), beam.start))
-    model.connect(phlexible.Spherical(beam.end, rope.start))
-    rail = model.connect(phlexible.Slider(model.ground.at((0, 1, 0)), ball.origin, axis=(1, 0, 0)))
+    model = ph.Model(dimension=2)
+    section, rubber = ph.RectangularSection(0.01, 0.02), ph.Material(1e7, 1000.0)
+    beam = model.add(ph.Beam(0.5, section, rubber, elements=1), "beam")
+    rope = model.add(ph.String(1.0, 0.5, 2, ph.LinearLaw(20.0)), "rope", shape=((0.5, 0), (1.6, 0)))
+    ball = model.add(ph.PointMass(0.2), "ball", position=(0, 1, 0))
+    pin = model.connect(ph.Revolute(model.ground.moving(lambda t: (0, t * t, 0)), beam.start))
+    model.connect(ph.Spherical(beam.end, rope.start))
+    rail = model.connect(ph.Slider(model.ground.at((0, 1, 0)), ball.origin, axis=(1, 0, 0)))
     model.apply(rail.drive(position=lambda t: t * t))
     model.apply(pin.spring(0.1))
     motion = model.simulate(2e-4, 1e-4, progress=False)
@@ -149,19 +148,13 @@ class Gyroscope(Body):
         return ph.RigidBody(self.mass, 0.1 * self.mass).discretize(dimension)
 
 
-def test_a_users_body_is_saved_and_loaded(tmp_path):
+def test_a_users_body_is_saved_and_loaded_where_the_program_has_its_class(tmp_path):
     model = ph.Model(dimension=2)
     model.add(Gyroscope(3.0), "gyroscope", velocity=(1.0, 0, 0))
     motion = model.simulate(0.1, 0.1, output=tmp_path / "run.h5")
     loaded = ph.Motion.load(tmp_path / "run.h5")
     assert loaded.mechanism["gyroscope"].body == Gyroscope(3.0)
     assert loaded.momentum.linear == pytest.approx(motion.momentum.linear)
-
-
-def test_a_class_that_the_program_does_not_have_is_named(tmp_path):
-    model = ph.Model(dimension=2)
-    model.add(Gyroscope(3.0), "gyroscope")
-    model.simulate(0.1, 0.1, output=tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5", "r+") as file:
         file["description"][0] = file["description"][0].replace(b"Gyroscope", b"Telescope")
     with pytest.raises(ph.ResultFileError, match="Telescope, which this program does not have"):
@@ -181,25 +174,25 @@ def test_a_body_that_files_cannot_hold_is_refused_before_anything_is_computed(tm
 
 
 def test_a_motion_with_a_potential_is_read_back(tmp_path):
-    model = phlexible.Model(dimension=2)
-    bar = model.add(phlexible.RigidBody(1.0, 0.1), "bar", angular_velocity=(0, 0, 1.0))
-    pin = model.connect(phlexible.Revolute(model.ground.at((0, 0, 0)), bar.origin))
-    model.apply(pin.spring(potential=phlexible.Potential(lambda x: x**4, lambda x: 4 * x**3)))
+    model = ph.Model(dimension=2)
+    bar = model.add(ph.RigidBody(1.0, 0.1), "bar", angular_velocity=(0, 0, 1.0))
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
+    model.apply(pin.spring(potential=ph.Potential(lambda x: x**4, lambda x: 4 * x**3)))
     motion = model.simulate(0.1, 0.01, progress=False)
     motion.save(tmp_path / "run.h5")
     loaded = ph.Motion.load(tmp_path / "run.h5")
     assert loaded.energy.spring.tolist() == motion.energy.spring.tolist()
-    with pytest.raises(phlexible.ModelError, match="do not hold the functions of a Potential"):
+    with pytest.raises(ph.ModelError, match="do not hold the functions of a Potential"):
         loaded.mechanism.elements[0].potential.energy_at(0.1)
 
 
 def test_a_file_is_read_by_a_program_that_has_asked_for_no_class_of_it_yet(tmp_path):
     """Public names are imported when first used; optional packages are not needed to look for a name."""
-    model = phlexible.Model()
-    bob = model.add(phlexible.PointMass(1.0), "bob", position=(1, 0, 0))
-    cart = model.add(phlexible.RigidBody.box((1, 1, 1), 1.0), "cart")
-    model.connect(phlexible.Distance(cart.origin, bob.origin))
-    model.connect(phlexible.Slider(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
+    model = ph.Model()
+    bob = model.add(ph.PointMass(1.0), "bob", position=(1, 0, 0))
+    cart = model.add(ph.RigidBody.box((1, 1, 1), 1.0), "cart")
+    model.connect(ph.Distance(cart.origin, bob.origin))
+    model.connect(ph.Slider(model.ground.at((0, 0, 0)), cart.origin, axis=(1, 0, 0)))
     model.simulate(2e-3, 1e-3, progress=False).save(tmp_path / "run.h5")
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('skfem', 'meshio', 'matplotlib')));"

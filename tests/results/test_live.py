@@ -257,9 +257,8 @@ def test_steps_whose_energies_do_not_add_up_are_told_from_the_first_one_on():
     counts.open_steps = 9
     assert words.look(0.3)
     ((text, category),) = words.unreported()
-    assert category is ph.StepWarning and text.startswith(
-        "in 9 steps, the first one before t = 0.2 s, energies miss"
-    )
+    assert category is ph.StepWarning
+    assert text.startswith("in 9 steps, the first one before t = 0.2 s, energies miss")
     assert words.look(0.4) and not list(words.unreported())
 
 

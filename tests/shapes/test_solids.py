@@ -24,11 +24,7 @@ INERTIA = [
 def facets(mesh: ph.TriangleMesh) -> list[str]:
     corners = np.asarray(mesh.vertices)[np.asarray(mesh.triangles)]
     loops = (["outer loop", *(f"vertex {x!r} {y!r} {z!r}" for x, y, z in c.tolist()), "endloop"] for c in corners)
-    return [
-        "solid t",
-        *(line for loop in loops for line in ["facet normal 0 0 0", *loop, "endfacet"]),
-        "endsolid t",
-    ]
+    return ["solid t", *(row for loop in loops for row in ["facet normal 0 0 0", *loop, "endfacet"]), "endsolid t"]
 
 
 def test_a_published_tetrahedron():

@@ -126,11 +126,8 @@ def test_bad_bodies_are_refused(make, match):
 def test_surfaces_in_space_come_from_arrays_scikit_fem_and_meshio():
     meshio = pytest.importorskip("meshio")
     points, cells = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0.5], [1, 1, 0.3]]), np.array([[0, 1, 2], [1, 3, 2]])
-    meshes = [
-        (points, cells),
-        skfem.MeshTri(points.T.copy(), cells.T.copy()),
-        meshio.Mesh(points, [("triangle", cells)]),
-    ]
+    surface = skfem.MeshTri(points.T.copy(), cells.T.copy())
+    meshes = [(points, cells), surface, meshio.Mesh(points, [("triangle", cells)])]
     areas = [np.linalg.norm(np.cross(points[b] - points[a], points[c] - points[a])) / 2 for a, b, c in cells]
     for mesh in meshes:
         sheet = ph.SoftBody(mesh, NEO, 1000.0, 0.01)

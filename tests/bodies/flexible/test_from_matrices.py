@@ -41,10 +41,8 @@ def lumped_beam(elements, length, about_axis=0.0):
     size, h = 6 * (elements + 1), length / elements
     modulus, area, inertia = 2e11, 1e-4, 1e-8
     stiffness, mass, sign = np.zeros((size, size)), np.zeros((size, size)), np.diag([1, -1, 1, -1])
-    bending = (
-        np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]) * modulus * inertia / h**3
-    )
-    bending = bending * np.outer((1, h, 1, h), (1, h, 1, h))
+    bending = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]]) * modulus * inertia
+    bending = bending / h**3 * np.outer((1, h, 1, h), (1, h, 1, h))
     for first in range(0, size - 6, 6):
         for rows, block in (
             ([0, 6], modulus * area / h * np.array([[1, -1], [-1, 1]])),

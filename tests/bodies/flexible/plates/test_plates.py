@@ -6,16 +6,9 @@ import skfem
 
 import phlexible as ph
 from mechanisms import grounded
+from phlexible.bodies.flexible import plate_elements
 from phlexible.bodies.flexible.mesh_matrices import PlaneState as Plane, element_materials
 from phlexible.bodies.flexible.moment_elements import mixed_bending
-from phlexible.bodies.flexible.plate_elements import (
-    PlateElement,
-    PlateTheory,
-    plate_geometric_stiffness,
-    plate_section,
-    plate_stiffness,
-    plate_unknowns,
-)
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from refusals import refused
 
@@ -107,8 +100,10 @@ def test_turns_of_edges_give_rotations_and_moments_of_nodes():
     shaken = given.p + 0.05 * inner * np.random.default_rng(0).normal(size=given.p.shape)
     mesh = element_mesh(user_mesh(skfem.MeshTri(shaken, given.t)), 2)
     materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.01)
-    section = plate_section(mesh, materials, PlateTheory.KIRCHHOFF, PlateElement.HHJ)
-    bent, nodal = mixed_bending(mesh, section), plate_unknowns(mesh)
+    section = plate_elements.plate_section(
+        mesh, materials, plate_elements.PlateTheory.KIRCHHOFF, plate_elements.PlateElement.HHJ
+    )
+    bent, nodal = mixed_bending(mesh, section), plate_elements.plate_unknowns(mesh)
     assert bent.nodal @ bent.unknowns.rigid_fields() == pytest.approx(nodal.rigid_fields(), abs=1e-12)
     x, y = mesh.nodes[:, :2].T
     w, w_x, w_y = x**2 - 3 * x * y, 2 * x - 3 * y, -3 * x
@@ -139,9 +134,7 @@ def test_files_and_series_hold_plates(tmp_path, element):
 
     mesh = meshio.read(tmp_path / "run_0_00002.vtu")
     assert len(mesh.points) == len(part.body.points.nodes)
-    assert np.array_equal(
-        np.unique(np.concatenate([each.data.ravel() for each in mesh.cells])), np.arange(len(mesh.points))
-    )
+    assert set(np.concatenate([each.data.ravel() for each in mesh.cells])) == set(range(len(mesh.points)))
     assert np.abs(mesh.point_data["elastic_displacement"]).max() > 0
 
 
@@ -170,8 +163,8 @@ def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
     """Q(turn, phi) = -B (e_z x phi) of (3.18), for all kinds of strain; smooth fields, so that shear is exact."""
     mesh = element_mesh(user_mesh(skfem.MeshQuad.init_tensor(np.linspace(0, 1.2, 4), np.linspace(-0.4, 0.4, 3))), 2)
     materials = element_materials(STEEL, {}, mesh.cell_count, 2, Plane.STRESS, 0.2)
-    section = plate_section(mesh, materials, PlateTheory.MINDLIN)
-    unknowns, rng = plate_unknowns(mesh), np.random.default_rng(0)
+    section = plate_elements.plate_section(mesh, materials, plate_elements.PlateTheory.MINDLIN)
+    unknowns, rng = plate_elements.plate_unknowns(mesh), np.random.default_rng(0)
     x, y, _ = mesh.nodes.T
     basis = np.array([np.ones_like(x), x, y, x * x, x * y, y * y])
     fields = rng.normal(size=(3, 5, 6))
@@ -180,8 +173,8 @@ def test_quadratic_strains_do_not_see_a_turn_in_the_plane():
     turned = np.stack([-nodal[:, 1], nodal[:, 0], 0 * nodal[:, 2], -nodal[:, 4], nodal[:, 3]], axis=1)
     shapes, moved = (each.reshape(-1, 3) for each in (nodal, turned))
     spin = unknowns.rotation(2)
-    work = plate_geometric_stiffness(mesh, section, np.column_stack([shapes, spin]))[:3, 3, :3]
-    expected = -(plate_stiffness(mesh, section) @ shapes).T @ moved
+    work = plate_elements.plate_geometric_stiffness(mesh, section, np.column_stack([shapes, spin]))[:3, 3, :3]
+    expected = -(plate_elements.plate_stiffness(mesh, section) @ shapes).T @ moved
     assert work == pytest.approx(expected, rel=1e-9, abs=1e-9 * np.abs(expected).max())
 
 
