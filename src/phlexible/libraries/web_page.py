@@ -61,8 +61,9 @@ class Grip:
 
 
 def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
-    """Return a copy of the model with zero loads added, by which the mouse can drag its bodies, and these drag
-    points (grips)."""
+    """Return a copy of the model to which loads of zero are added, by which the mouse can drag bodies, and the
+    drag points (grips) of these loads. The loads are forces, on rigid bodies also torques. The model itself does
+    not change."""
     pulled = model.shallow_copy()
     found = [
         grip

@@ -140,8 +140,9 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 @compiled
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
-    derivative with respect to the last C. C is the squared stretch, from ``theta`` to theta + change; for strings
-    that also resist compression. ``t`` contains all arrays of the model and its state."""
+    derivative with respect to C at the end. C is the squared ratio of deformed to undeformed length; it changes
+    from ``theta`` to theta + ``change``. The string resists compression too; NaN where a law is not defined for C
+    <= 0. ``t`` contains all arrays of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
@@ -434,10 +435,10 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
     """Return the mean force of force element f along its coordinate theta over a time step of length h, positive
-    towards larger theta. The second result is its derivative with respect to theta at the end. It is the
-    prescribed force minus elastic, viscous, friction and contact forces, plus the multiplier of a relation. The
-    force is stored in ``t.scalar_force``, losses in ``t.loss``. Numerical ``damping`` acts on strings. ``t``
-    contains all arrays of the model and its state."""
+    towards larger theta. The second result is its derivative with respect to theta at the end. The force is the
+    prescribed force and the multiplier of a relation, minus elastic, viscous and friction forces. A contact pushes
+    out of penetration. The force is stored in ``t.scalar_force``, losses in ``t.loss``. Numerical ``damping`` acts
+    on strings. ``t`` contains all arrays of the model and its state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)

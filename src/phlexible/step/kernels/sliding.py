@@ -148,10 +148,11 @@ def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def add_weights(t: Tables, s: int, first: int, begin: float, position: float) -> None:
-    """Compute the weights of the active vectors of line s in a time step in which the sliding point moves from
-    ``begin`` to ``position`` [m]. Stored in ``t.slide_weight`` are mean weights, difference quotients, their
-    derivatives with respect to ``position`` and weights at the end; slopes go to ``t.slide_slope``. ``first`` is
-    the first active vector. ``t`` contains all arrays of the model and its state."""
+    """Compute the interpolation weights of the line's nodal vectors in a time step in which the sliding point
+    moves from ``begin`` to ``position`` [m]. Stored in ``t.slide_weight`` are weights at the mean, difference
+    quotients of the weights, derivatives of these with respect to ``position``, and weights at the end.
+    Derivatives of the weights along the line at the end go to ``t.slide_slope``. ``first`` is the first active
+    vector of line s. ``t`` contains all arrays of the model and its state."""
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)

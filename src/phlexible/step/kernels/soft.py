@@ -145,8 +145,9 @@ def term_energy(t: Tables, q: int, change: float) -> float:
 @compiled
 def sheet_energy(a: float, b: float, x: float, change: float) -> float:
     """Return the part of the compressible neo-Hookean energy density of an elastic sheet that depends on its area
-    [J/m3]. The thickness follows from zero stress across the sheet. x = det C is the squared area stretch,
-    ``change`` is x - 1. a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
+    [J/m3]. The thickness follows from zero stress across the sheet. x = det C is the squared ratio of deformed to
+    undeformed area, ``change`` is x - 1. a and b are the Lame parameter and the shear modulus of small strains
+    [Pa]."""
     log_c = log_of_thickness_squared(a, b, x)
     volume = log1p(change) + log_c
     return 0.5 * b * (expm1(log_c) - volume) + 0.125 * a * volume * volume
@@ -189,9 +190,9 @@ def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
 @compiled_lane_by_lane
 def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, float]:
     """Return the discrete derivative of ``sheet_energy``, energy density of an elastic sheet, from x to x +
-    ``change`` [J/m3]. x is the squared area stretch. The second result is its derivative with respect to the
-    end; NaN where the area is not positive. a and b are the Lame parameter and the shear modulus of small
-    strains [Pa]."""
+    ``change`` [J/m3]. x is the squared ratio of deformed to undeformed area. The second result is its derivative
+    with respect to the end; NaN where x is not positive. Small changes are integrated by Gauss points. a and b are
+    the Lame parameter and the shear modulus of small strains [Pa]."""
     end = x + change
     if not (x > 0.0 and end > 0.0):
         return nan, nan
