@@ -61,9 +61,9 @@ class Grip:
 
 
 def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
-    """Return a copy of the model to which loads of zero are added, by which the mouse can drag bodies, and the
-    drag points (grips) of these loads. The loads are forces, on rigid bodies also torques. The model itself does
-    not change."""
+    """Return a copy of the model with drag points (grips), at which the mouse can drag its bodies. A load of zero
+    is added to the copy for each, a force, on rigid bodies also a torque; the model itself does not change. The
+    second result are the grips."""
     pulled = model.shallow_copy()
     found = [
         grip

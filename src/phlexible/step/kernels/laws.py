@@ -139,10 +139,10 @@ def discrete_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[f
 
 @compiled
 def string_gradient(t: Tables, f: int, theta: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f), and its
-    derivative with respect to C at the end. C is the squared ratio of deformed to undeformed length; it changes
-    from ``theta`` to theta + ``change``. The string resists compression too; NaN where a law is not defined for C
-    <= 0. ``t`` contains all arrays of the model and its state."""
+    """Return the discrete derivative delta(U) / delta(C) of the energy of a string (force element f) and its
+    derivative. C is the squared ratio of deformed to undeformed length; it changes from ``theta`` to theta +
+    ``change``. The second result is the derivative with respect to C at the end. The string resists compression
+    too; NaN where a law is not defined for C <= 0. ``t`` contains all arrays of the model and its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == ST_VENANT_KIRCHHOFF:
         weighted = 0.25 * k * t.force_weight[f]
