@@ -689,6 +689,12 @@ class KinematicPair(ModelPart, ABC):
         check_ports(self, first=self.first, second=self.second)
         expect(self, self.first, self.second)
 
+    @property
+    def moved(self) -> tuple[float, float] | None:
+        """Mass [kg] and size [m] (0: unknown) of what moves along a line, which choose the stiffness of stops and
+        friction springs; None: the effective mass along the coordinate, and the size of the smaller body."""
+        return None
+
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
         """Return the coordinates (angles and positions) that a joint leaves free, in the order of
         ``coordinate_names``; none by default. ``dimension`` is the number of space dimensions of the model (1, 2

@@ -31,7 +31,10 @@ ROUND_OFF = 1e-9
 def _inertia_along(along: AlongJoint) -> tuple[float, float]:
     """Return the effective mass or moment of inertia that a joint coordinate (``along``) moves at the initial
     pose [kg or kg m^2]. The second result is the size of the smaller of the two bodies [m]. It is 0 if no
-    body has a size."""
+    body has a size. Both are those of what slides along a line, whose nodes are light and whose length is no size
+    of what moves."""
+    if along.joint.moved is not None:
+        return along.joint.moved
     ports = [port for port in along.ports if isinstance(port, Attachment)]
     dimension = max((port.placed.data.dimension for port in ports), default=3)
     coordinate = along.joint.coordinate(dimension, along.coordinate)

@@ -297,6 +297,9 @@ def across_rates(tangent: Array, rates: Array) -> list[Array]:
     return [rate, np.cross(turn.T, first).T + np.cross(t, rate.T).T]
 
 
+BEAD = 0.01  # size of what slides and has none, and of an eyelet [m]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Sliding(Joint):
     """Joint by which a point of any body slides along a flexible line: along a rod, a beam or a string.
@@ -360,6 +363,15 @@ class Sliding(Joint):
             raise ModelError(f"Sliding: {self.slider} is on {line.name} itself; another body must slide along it")
         set_fields(self, first=line.start, second=self.slider)
         super().__post_init__()
+
+    @property
+    def moved(self) -> tuple[float, float]:
+        """Mass [kg] and size [m] of the body that slides, or of a line through an eyelet of the ground."""
+        if isinstance(self.slider, Attachment):
+            return self.slider.placed.data.mass, self.slider.placed.data.size or BEAD
+        body = self.line.body
+        assert isinstance(body, Beam | SplitBeam | Rod | String)
+        return body.mass, BEAD
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions by which a point stays on the line along a beam, rod or string: each
