@@ -112,8 +112,9 @@ class AbsoluteBody:
 
     @property
     def node_names(self) -> list[str]:
-        """Names of the nodes for messages, positions and directors (nodal direction vectors) numbered separately:
-        "node 0", "director 0"."""
+        """Names of the nodes for messages, as a list: "node 0" for positions and "director 0" for directors (unit
+        vectors along a shell's thickness). Both kinds are numbered separately from 0, in the order of the
+        unknowns."""
         moves = self.translations > 0
         numbers = np.where(moves, np.cumsum(moves), np.cumsum(~moves)) - 1
         return [f"{'node' if is_place else 'director'} {k}" for is_place, k in zip(moves, numbers, strict=True)]
@@ -207,9 +208,10 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
-    """Convert ``speed``, the initial velocity of a string or soft body, to one vector for each node, shape (N, 3)
-    [m/s]. The user passed a function of the node, one vector for all nodes, or a row for each node. ``dimension``
-    is the number of space dimensions of the model (1, 2 or 3)."""
+    """Return ``speed``, the initial velocity of a string or soft body, as one vector for each node, shape (N, 3)
+    [m/s]; missing components are zero. The user passed a function of arc length or position, one vector for all
+    nodes, or a row for each node. Raise ``ParameterError`` for other values. ``dimension`` is that of the model
+    (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = reals("velocity", speed, _expected(nodes))

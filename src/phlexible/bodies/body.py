@@ -177,9 +177,9 @@ class NodalBody(Body):
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Return an array (k,) that identifies the elastic coordinates of a body: its masses and strains, or mass
-    integrals of a floating body. It differs for bodies whose coordinates mean something else, so that a stored
-    state is not loaded into another body."""
+    """Return an array (k,) that identifies what the elastic coordinates of a body mean. A floating body has its
+    mass integrals, another body its masses and strain matrices, concatenated. Different bodies give different
+    arrays, so that a stored state is not loaded into another body."""
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]

@@ -108,9 +108,9 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this long body, for its shape
-        functions Phi, shape (n, n). It is the sum of W[a, a] without the first row and column; sparse unless
-        products are subtracted."""
+        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this long body, with its shape
+        functions Phi, shape (n, n). It is the sum over a of W[a, a] without first row and column. If products of
+        removed motions are subtracted it is dense, else sparse."""
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)

@@ -172,9 +172,9 @@ class MaterialPoint:
     stays_in_plane: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """Return how a unit vector ``direction`` (3,), fixed to the material at this point, changes per unit of
-        each elastic coordinate, shape (3, n). It rotates and, at cuts of split beams, is stretched. Zero where the
-        point has no rotation."""
+        """Return the change of a unit vector ``direction`` (3,), fixed to the material at this point, per unit of
+        each elastic coordinate, shape (3, n). It rotates with the point; at cuts of split beams it is lengthened
+        too (``stretch``). It is zero if the point has no rotation."""
         if self.rotations is None or not self.rotations.size:
             return np.zeros_like(self.shapes)
         rotated: Array = -cross_matrix(direction) @ self.rotations

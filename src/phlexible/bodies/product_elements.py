@@ -73,9 +73,9 @@ def strain_energy(group: ProductElements, x: Array) -> float:
 
 
 def elastic_force(group: ProductElements, x: Array, terms: Terms = np.asarray) -> Array:
-    """Return the elastic force dU/dx of a group of product elements on its nodes x (N, d), shape (N, d) [N]. Their
-    energy is quadratic in dot products of nodal vectors. With np.abs as ``terms``, all factors of the sum are
-    replaced by absolute values."""
+    """Return the gradient dU/dx of the energy of a group of product elements with respect to node vectors x (N,
+    d), shape (N, d) [N]. The energy U is quadratic in dot products of nodal vectors, less their rest values. With
+    np.abs as ``terms``, all factors of the sum are replaced by absolute values, for a scale of round-off."""
     p, slopes = products_and_gradients(group, x)
     forces = np.einsum("en,enkd->ekd", terms(stress(group, p - group.rest)), terms(slopes))
     return nodal_sums(group.nodes, x, forces)
@@ -117,8 +117,9 @@ def stiffness_matrices(group: ProductElements) -> Array:
 
 
 def _factors(group: ProductElements) -> tuple[Array, Array]:
-    """Return the weights of an element's k nodal vectors in both vectors of each of its n dot products, two arrays
-    (n, k). Positions count relative to the first node."""
+    """Return two arrays (n, k): the weights of an element's k nodal vectors in the first and in the second
+    factor of each of its n dot products. Position vectors count as differences to the first node, directors as
+    they are."""
     vectors = np.eye(group.nodes.shape[1])
     vectors[: group.position_count, 0] -= 1.0
     first, second = (group.pairs + (group.position_count > 0)).T

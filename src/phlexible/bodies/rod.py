@@ -380,8 +380,8 @@ class Rod:
 
 
 def _shear_sections(section: AnySection) -> AnySection:
-    """Return a cross-section, uniform or varying, for a rod, in which shear is always elastic. Sections without a
-    shear area along y are replaced by copies in which it is the whole area."""
+    """Return a cross-section, uniform or varying, for a rod, which always has elastic shear. Each section without
+    a shear area along y gets its whole area as that shear area, in a copy; others are unchanged."""
     if isinstance(section, VaryingSection):
         sheared = tuple(_with_shear_areas(part) for part in section.sections)
         return VaryingSection(section.stations, sheared, section.breaks)

@@ -66,9 +66,9 @@ class Skin:
     coordinates: IntArray | None = None
 
     def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
-        """Return the positions of the N nodes of this skin (drawn surface of a body) in the body frame, shape (k,
-        N, 3) [m]. They are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements;
-        positions that are themselves coordinates (strings, soft bodies) are not magnified."""
+        """Return the positions of the N nodes of this drawn surface in the body frame, shape (k, N, 3) [m]. They
+        are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements. For strings and
+        soft bodies, positions are selected from eta themselves and not magnified."""
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
         return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))

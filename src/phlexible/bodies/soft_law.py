@@ -52,9 +52,9 @@ class ScalarFunction(ABC):
         (a term of a stored energy). They have the shape of x [J/m3]. Abstract: each function implements it."""
 
     def quotient(self, x0: Array, x1: Array) -> Array:
-        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h without cancellation, of
-        the shape of x0. For arguments that differ by at most a tenth of the larger argument, it is the mean of
-        dh/dx between them, by Gauss quadrature."""
+        """Return the difference quotient (h(x1) - h(x0)) / (x1 - x0) of this function h without cancellation, with
+        the shape of x0. For arguments that differ by at most a tenth of the larger one, it is the mean of dh/dx
+        between them, by Gauss quadrature."""
         x0, x1 = np.asarray(x0, dtype=np.float64), np.asarray(x1, dtype=np.float64)
         mean = (WEIGHTS * self.slope((x0 + x1)[..., None] / 2 + (x1 - x0)[..., None] / 2 * POINTS)).sum(axis=-1) / 2
         is_far = np.abs(x1 - x0) > NEAR * np.maximum(np.abs(x0), np.abs(x1))
@@ -227,9 +227,9 @@ class Constitution(ABC):
         implements it."""
 
     def tangent(self, C: Array) -> Array:
-        """Return the material tangent dS/dE of this elastic law at right Cauchy-Green tensors C (..., 3, 3):
-        symmetric matrices (..., 6, 6) [Pa]. Rows are stresses 11, 22, 33, 23, 13, 12, columns strains in this
-        order, with doubled shear. They are ``stress_change`` of unit strains."""
+        """Return the material tangent dS/dE of this elastic law at right Cauchy-Green tensors C (..., 3, 3),
+        symmetric matrices (..., 6, 6) [Pa]. Rows are stresses S_11, S_22, S_33, S_23, S_13, S_12, columns strains
+        E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12. Columns are computed by ``stress_change`` for unit strains."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))
@@ -403,7 +403,8 @@ class _ModulusLaw(SoftLaw):
 
     @property
     def _membrane_lame(self) -> float:
-        """First Lame constant of this elastic law in plane stress, E nu / (1 - nu^2) [Pa]."""
+        """Lame constant lambda of this elastic law in plane stress, E nu / (1 - nu^2) [Pa], with Young's modulus E
+        and Poisson's ratio nu."""
         return self.youngs_modulus * self.poissons_ratio / (1 - self.poissons_ratio**2)
 
 
@@ -500,7 +501,8 @@ class InvariantLaw(Portable, SoftLaw):
     @property
     def _form(self) -> InvariantConstitution:
         """Energy, stress and tangent functions of this user's elastic law, made of its three functions of
-        invariants (None: zero). Their Lame constants are the entries of the tangent at zero strain."""
+        invariants (None: zero); computed at each access. Their Lame constants, for viscosity and Maxwell branches,
+        are the entries (1, 2) and (12, 12) of the tangent at zero strain."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))

@@ -548,8 +548,8 @@ def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
     """Return three values for each of m nodes at q quadrature points of a reference face, shape (q, m, 3):
-    quadrature weight times shape function, and its two derivatives. ``kind`` is the kind of the face, ``order``
-    the order of its shape functions, ``degree`` the degree of the quadrature."""
+    quadrature weight times shape function, then its two derivatives (not weighted). ``kind`` is the kind of the
+    face, ``order`` the order of its shape functions, ``degree`` the degree of the quadrature."""
     from skfem.quadrature import get_quadrature
 
     element = standard_element(kind, order)

@@ -610,8 +610,8 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
     """Return the largest absolute acceleration of a ``motion`` as seen in rotating body axes, over all components
-    [m/s^2, rad/s^2]. From linear accelerations the rate due to the rotation of the velocity is subtracted. Elastic
-    and nodal accelerations are included. It is zero for a steady rotation."""
+    [m/s^2, rad/s^2]. From linear accelerations, angular velocity times (cross product) velocity is subtracted.
+    Elastic and nodal accelerations are included. It is zero for a steady rotation."""
     layout, change = system.layout, motion.acceleration.copy()
     linear, spin = split_rigid(layout, motion.state.velocity)
     for index in range(layout.frames):

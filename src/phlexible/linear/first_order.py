@@ -72,8 +72,9 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
 
 
 def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
-    """Set the kind (velocity or stress) of those states of unknown kind of a model on which inputs of a known
-    unit act: forces act on velocities. The array ``kinds``, shape (order,), is changed in place."""
+    """Set the kind of those states of unknown kind of a model on which inputs of a known unit act, in ``kinds``
+    (order,), in place. An input that is a force acts on velocities, a velocity acts on stresses. If several inputs
+    act on a state, the majority decides."""
     inputs = _per_entry(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN

@@ -206,9 +206,9 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
 
 
 def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield a tuple for each viscoelastic spring and rod strain among force ``elements``: its law, the derivative
-    of its coordinate with respect to small motions, a unit matrix as stiffness factor, and name and unit of the
-    strain. The matrix ``motion`` converts small motions to velocities."""
+    """Yield a tuple for each viscoelastic spring and rod strain among force ``elements``. It has the law of its
+    Maxwell branches, the derivative of its length, angle or strain with respect to small motions, the factor 1 as
+    a matrix, and name and unit of the strain. ``motion`` converts small motions to velocities."""
     rows = sparse.csr_array(elements.rows @ motion)
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:
@@ -322,9 +322,9 @@ def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:
-    """Return the matrix A, shape (velocities, velocities), with which the velocity of a steadily moving body
-    changes in a small motion x. In body axes it is ``delta(nu) = dx/dt + A x``. It contains cross products with the
-    steady velocities ``nu``."""
+    """Return the matrix A (N, N) with which the velocities of a body in steady motion change in a small motion x,
+    in body axes: ``delta(nu) = dx/dt + A x``. A has cross products with the steady linear and angular velocity
+    ``nu`` (N,); rows and columns of elastic coordinates are zero."""
     v, w, _ = split_velocity(body, nu)
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
@@ -588,10 +588,9 @@ def _motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix, shape (forces, velocities), that gives the rates of all dampers among force ``elements``
-    and of the measured values of state-dependent ``laws``. It is rows @ ``motion``, where the matrix ``motion``
-    converts the rates of small motions in a state to velocities; rates of dampers are scaled by the root of
-    their damping.
+    """Return the matrix (rows, velocities) that gives the rates of all dampers among force ``elements``, times the
+    root of their damping, then of the measured values of ``laws``. ``laws`` are forces that are functions of the
+    state. ``motion`` converts the rates of small motions to velocities of the state.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """

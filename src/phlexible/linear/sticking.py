@@ -175,9 +175,9 @@ class RestEquations:
         return -missed[0, : self.memory.counts["velocities"]]
 
     def after_step(self, state: State, velocity: Array | None = None, multipliers: Array | None = None) -> State:
-        """Return a state with the history variables (such as deflections of friction springs) that it has
-        after one time step of one second. It begins at rest in ``state`` and has the given ``velocity`` at
-        its end and joint ``multipliers`` (None: zero). The pose is unchanged.
+        """Return a state with the history variables (such as deflections of friction springs) that it has after
+        one time step of one second. The step begins at rest in ``state`` and has the given ``velocity`` at its end
+        (None: at rest) and joint ``multipliers`` (None: zero). The pose is unchanged.
 
         Args:
             state: the pose, where the step begins at rest.
@@ -472,9 +472,9 @@ class StickingFriction(PickledFields):
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Return, for each friction spring (bristle) that ``sticks`` at a pose (``there``): the index of its
-        force element, its stiffness k, and the derivative of its deflection with respect to the pose as
-        linearly independent rows, shape (rows, velocities)."""
+        """Return a list of tuples, one for each friction spring (bristle) in the mask ``sticks`` at the pose of
+        ``there``. A tuple has the index of its force element, its stiffness k, and the derivative of its
+        deflection with respect to the pose. The derivative has linearly independent rows (rows, velocities)."""
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):

@@ -74,10 +74,9 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def tangent(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
-        """Return two matrices (n, n) at one ``time`` [s]: the derivative of a port-Hamiltonian model's residual
-        with respect to the state x, and the descriptor matrix E. Inputs that depend on x are included in the
-        derivative, by finite differences. ``rate`` is dx/dt, whose entries for multipliers are ignored. Both are
-        dense or both sparse."""
+        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one ``time``
+        [s], and the descriptor matrix E, both (n, n). Inputs that depend on x are included, by finite differences.
+        ``rate`` is dx/dt; entries of multipliers are set to zero. Both matrices are dense or both sparse."""
         u = self.inputs(np.array([time]), x[None])[0]
         slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):
@@ -568,8 +567,8 @@ class LinearlyImplicitLoop(StageLoop):
 
     def advance(self, time: float, step: float, x: Array) -> Step:
         """Solve one time step of the linearly implicit midpoint rule, of length ``step`` [s] from the state x (n,)
-        at ``time`` [s], and return it. Coordinates advance explicitly by half a time step, then one linear system
-        gives velocities and stresses."""
+        at ``time`` [s], and return it. Coordinates advance explicitly by half a time step and are stored. With
+        them, one newly factored linear system gives velocities and stresses."""
         self._half = x[self._coordinates] + step / 2 * self._free_flow(x)[self._coordinates]
         self._factors = None  # J has changed
         return super().advance(time, step, x)

@@ -625,8 +625,8 @@ def velocity_stress_model(
 
 
 def product_matrix(basis: Any) -> Matrix:
-    """Return the sparse mass matrix of a scikit-fem basis with unit density: integrals of the products of all pairs
-    of its functions."""
+    """Return the sparse matrix of the integrals of the products of all pairs of functions of a scikit-fem basis:
+    its mass matrix for unit density."""
     from skfem import BilinearForm
     from skfem.helpers import inner
 

@@ -181,9 +181,9 @@ def tangential_component(v: Array, n: Array) -> Array:
 
 
 def _angular_velocity(at: Poses, dX: Array, parts: IntArray) -> Array:
-    """Return the angular velocity of one body in world axes for T states, shape (T, 3) [rad/s]; zero for a body
-    without direction vectors. It follows from the rates dX (T, vectors, 3) of the body-fixed direction vectors
-    with the indices ``parts``. ``at`` has the T states."""
+    """Return the angular velocity of one body in world axes for T states, shape (T, 3) [rad/s]. It is the rigid
+    rotation rate with which body-fixed direction vectors (indices ``parts``) have the rates dX (T, vectors, 3), by
+    a small linear system. It is zero for a body without direction vectors. ``at`` has the T states."""
     if not len(parts):
         return np.zeros((len(dX), 3))
     m = at.vectors[:, parts]
@@ -198,15 +198,17 @@ def couple_forces(m: Array, moment: Array) -> Array:
 
 
 def _solve_moments(m: Array, moment: Array) -> Array:
-    """Return the solutions x of B x = moment at T instants, shape (T, 3). The matrix B = sum(|m|^2 I - m m^T) over
-    the d body-fixed direction vectors m (T, d, 3) of a body has the form of an inertia tensor."""
+    """Return the solutions x (T, 3) of B x = ``moment`` (T, 3) in T states. The matrices are B = sum(m.m I - m
+    m^T) over the d body-fixed direction vectors m (T, d, 3) of a body. If x is an angular velocity, B x is sum m x
+    (x x m)."""
     B = (m**2).sum(axis=(1, 2))[:, None, None] * np.eye(3) - np.swapaxes(m, 1, 2) @ m
     return np.asarray(np.linalg.solve(B, moment[..., None])[..., 0])
 
 
 def _moment_arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
-    """Return the coefficients with which a body's d direction vectors add up to a moment arm (T, 3), shape (T, d).
-    The vectors ``directions`` (T, d, 3) are fixed to the body, in world axes; ``dimension`` is 2 or 3."""
+    """Return the coefficients (T, d) with which a body's d direction vectors add up to the vector ``arm`` (T, 3),
+    by a linear system in the first ``dimension`` components. The vectors ``directions`` (T, d, 3) are fixed to the
+    body, in world axes; ``dimension`` is d, 2 or 3."""
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
 

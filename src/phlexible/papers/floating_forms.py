@@ -436,9 +436,10 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return linear, angular and coupling momenta of a floating body in a state, from which its gyroscopic matrix
-    is made. The shapes are (..., 3), (..., 3) and (..., 3, n). In each, the contribution of the elastic velocity
-    is increased by ``extra`` times itself; the coupling is an integral with the n shape functions.
+    """Return three momenta of a floating body in a state, from which its gyroscopic matrix is made, in body axes.
+    They are linear momentum (..., 3), angular momentum (..., 3), and coupling (..., 3, n): integrals of velocity
+    times shape function (cross product), rigid velocity counted twice. The part of the elastic velocity is
+    multiplied by 1 + ``extra``, in the coupling by 2 + ``extra``.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).
@@ -490,8 +491,9 @@ class ZerothOrderForm(FloatingBodyForm):
 
     def momentum_matrix(self, state: BodyState) -> Array:
         """Return the block of the structure matrix J of a floating body that couples its velocities, with momenta
-        of the undeformed body. The shape is (..., 6 + n, 6 + n). The block is not skew: the rows of elastic
-        velocities lack the factor 2. ``state`` has the velocities."""
+        of the undeformed body. The shape is (..., 6 + n, 6 + n). It is not skew: the momentum of elastic
+        velocities counts twice in rows of angular velocity, once in rows of elastic velocities. ``state`` has the
+        velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, coupling = momenta(self.body, straight, 1.0)
         _, _, doubled = momenta(self.body, straight, 2.0)
@@ -535,9 +537,9 @@ class ConstantMassForm(FloatingBodyForm):
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 
     def momentum_matrix(self, state: BodyState) -> Array:
-        """Return the skew block of the structure matrix J of a floating body that couples its velocities (elastic
-        ones absolute). The result has the shape (..., 6 + n, 6 + n). It has momenta of the undeformed body,
-        without the factor 2 of the full model. ``state`` has the velocities."""
+        """Return the block of the structure matrix J of a floating body that couples its velocities, shape (..., 6
+        + n, 6 + n). It is skew and has momenta of the undeformed body; elastic velocities are absolute, so that
+        the couplings are half of those of the full model. ``state`` has the velocities."""
         straight = replace(state, displacement=np.zeros_like(state.displacement))
         linear, angular, doubled = momenta(self.body, straight, 0.0)
         return gyroscopic_matrix(linear, angular, doubled / 2, -doubled.mT / 2)

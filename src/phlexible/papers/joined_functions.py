@@ -114,9 +114,10 @@ class JoinedFunctions:
         return np.array([vector for _, vector in chord], dtype=np.int64)
 
     def evaluate(self, x: Array) -> Poses:
-        """Evaluate the scalar functions that joints constrain and forces act along in T states x (T, n) of a
-        mechanism. The result has their values, the world vectors in them, and all derivatives. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return the scalar functions that joints constrain and forces act along in T states x (T, n) of a
+        mechanism, as ``Poses``. It has their values, the points and directions of bodies in world axes on which
+        they depend, gradients with respect to these, and derivatives of force coordinates with respect to the
+        functions."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.values(instants), values, slopes, functions.gradients(instants))

@@ -353,8 +353,9 @@ class RodForm(StrainForm):
 
     @cached_property
     def _indices_by_kind(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Three index arrays of this rod's model: which coordinates, which velocities and which strains of a rod
-        in space are states. In a plane or on a line fewer are, and none of a fixed end."""
+        """Three index arrays of this rod's model: which coordinates, velocities and strains of a rod in space are
+        states. Components out of the plane or line, and coordinates and velocities of fixed ends, are not.
+        Computed once."""
         begins = np.array([0, WIDTH, WIDTH + SPEEDS]) * self.sections.count
         part = np.searchsorted(begins, self._state_indices, side="right") - 1
         q, v, s = (self._state_indices[part == k] - begin for k, begin in enumerate(begins))

@@ -228,16 +228,16 @@ class StrainFields(ABC):
         return whole.reshape(-1, 6)
 
     def _strain_states(self, C: Array) -> Array:
-        """Return those Green-Lagrange strains that are states as a flat array: six components of (C - I)/2 for
-        each quadrature point, shear doubled, in the order of ``as_six``; ``_shown`` selects. Values up to
-        ``ROUND_OFF`` become zero. C are the Cauchy-Green tensors."""
+        """Return those Green-Lagrange strains that are states as a flat array. The six components of a quadrature
+        point are E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12 of E = (C - I) / 2; ``_shown`` selects. Values up to
+        ``ROUND_OFF`` become zero. C (e q, 3, 3) are the Cauchy-Green tensors."""
         strain = (as_six(C - IDENTITY) / 2 * TWICE).reshape(-1)[self._shown]
         return np.asarray(np.where(np.abs(strain) > ROUND_OFF, strain, 0.0))
 
     @staticmethod
     def _cauchy_green(strain: Array) -> Array:
-        """Return the right Cauchy-Green tensors C = 1 + 2 E, shape (e q, 3, 3), for Green-Lagrange strains E.
-        These are given as ``strain`` (e q, 6) in Voigt order with shear strains doubled."""
+        """Return the right Cauchy-Green tensors C = I + 2 E, shape (e q, 3, 3), for Green-Lagrange strains E.
+        ``strain`` (e q, 6) has the components E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12."""
         return IDENTITY + 2 * as_tensor(strain / TWICE)
 
 
@@ -300,9 +300,8 @@ class GreenLagrangeFields(StrainFields):
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_states(self, S: Array) -> Array:
-        """Return the components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain
-        states. The result is a flat array of shape (s,). Strain states are strains that are states of the
-        model."""
+        """Return, as a flat array (s,), those components of stress tensors S (e q, 3, 3) at quadrature points that
+        belong to strains which are states of the model. A sheet has the components in its plane only."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
@@ -361,8 +360,9 @@ class PolyconvexFields(StrainFields):
         return sparse.csr_array(sparse.vstack([one, turned, grown], "csr"))
 
     def energy(self, s: Array) -> float:
-        """Return the elastic energy of a soft body for the strain states s [J]: sum over points of volume times
-        functions f and g of strains and cofactors, plus volume times h of the determinants."""
+        """Return the elastic energy of a soft body for the strain states s [J]. It is the sum over quadrature
+        points of volume times f(tr C) + g(tr G), plus the sum over determinants of volume times h(D). C follows
+        from the strains; cofactors G and determinants D are states."""
         strain, G, D = self._split(s)
         spread = self.law.first.value(trace(self._cauchy_green(strain))) + self.law.second.value(G @ DIAGONAL)
         pressed = np.concatenate([law.value(own) for law, own in self._determinant_laws(D)])
@@ -374,9 +374,9 @@ class PolyconvexFields(StrainFields):
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and
-        s1, shape (s,) [Pa]: difference quotients of the functions f, g and h of strains, cofactors and
-        determinants in place of derivatives."""
+        """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and s1,
+        shape (s,) [Pa]. Difference quotients of the functions f(tr C), g(tr G) and h(D) replace derivatives, so
+        that its product with s1 - s0, weighted by volumes, is exactly the change of energy."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._cauchy_green(E0)), trace(self._cauchy_green(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)
@@ -475,8 +475,9 @@ class PolyconvexFields(StrainFields):
 
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
-        """Return the derivative of the cofactor of the Cauchy-Green tensors C with respect to the Green-Lagrange
-        strains, shape (e q, 6, 6). Both have six components in Voigt order."""
+        """Return the derivatives of the cofactors of the Cauchy-Green tensors C with respect to the Green-Lagrange
+        strains, shape (e q, 6, 6). Rows are components 11, 22, 33, 23, 13, 12 of the cofactor, columns strains
+        E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12."""
         columns = []
         for a, b in PAIRS:
             dE = np.zeros((3, 3))

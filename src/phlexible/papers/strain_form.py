@@ -509,8 +509,9 @@ class StringForm(StrainForm):
         return viscous_matrix(self.body, self.positions(x).ravel())[self._moving][:, self._moving]
 
     def _dashpot_coefficients(self) -> Array:
-        """Return the dissipation coefficients of all strain states of a string, shape (strains,): those of the
-        dashpots for strains of viscoelastic branches, zero for other strains and multipliers."""
+        """Return the dissipation coefficients of all strain states of a string, shape (strains,). For strains of
+        viscoelastic branches they are quadrature weight / (stiffness * relaxation time), zero for other strains
+        and multipliers."""
         found = np.zeros(self.state_size)
         for group, index, stiffness, time in self._branches():
             found[index] = group.weights / (stiffness * time)

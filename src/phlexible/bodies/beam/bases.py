@@ -89,8 +89,9 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
     """Convert deformations of a beam, columns (m, k) of elastic coordinates of ``basis``, to coordinates of the
-    frame clamped at the start, shape (n, k). A rigid motion is added to each deformation that moves the start back
-    to the clamped position. ``mesh`` is the finite element mesh."""
+    frame clamped at the start, shape (n, k). From each deformation, the rigid motion with its displacement and
+    rotation at the start is subtracted; then the zero entries of the start are dropped. ``mesh`` is the finite
+    element mesh."""
     deformed = basis.columns @ columns
     clamped = [mesh.index(0, component) for component in mesh.components()]
     kept = np.setdiff1d(np.arange(mesh.size), clamped)
@@ -98,9 +99,9 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam as text: "m" or "rad" if some mesh coordinate, a
-    displacement or rotation, equals it, else ``other_unit``. ``columns`` maps elastic to mesh coordinates, shape
-    (mesh.size, n)."""
+    """Return the unit of each elastic coordinate of a beam as text. It is "m" or "rad" if the coordinate is a mesh
+    coordinate itself (a displacement or an angle), else ``other_unit``. ``columns`` (mesh.size, n) maps elastic to
+    mesh coordinates: such a mesh coordinate has a row with a single entry 1."""
     rows, used = columns.nonzero()
     values = columns[rows, used] if isinstance(columns, np.ndarray) else columns.data
     alone = (np.bincount(rows, minlength=mesh.size)[rows] == 1) & (values == 1)
@@ -273,9 +274,10 @@ def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
 
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
-    """Return the damping matrix C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T, shape (n, n). phi_i are the
-    vibration modes of ``mass`` and ``stiffness``, ratio_i their damping ratios. A sequence of ratios does not count
-    the ``axial`` modes with the most axial motion, which get its last value. Zero if all ratios are zero.
+    """Return the damping matrix C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T, shape (n, n). phi_i are all
+    vibration modes of ``mass`` M and ``stiffness``. A sequence of ratios is for modes in ascending order of
+    frequency; the last value continues. The ``axial`` modes with the least motion across the beam do not count and
+    get the last value. Zero if all ratios are zero.
 
     The matrix is full, unless all ratios are zero and M is sparse.
     """

@@ -262,10 +262,10 @@ class Beam(Body):
         return replace(self, frame=Frame.CANTILEVER if is_tangent else Frame.SIMPLY_SUPPORTED)
 
     def described_coordinates(self, columns: Array, resolved: Body, dimension: int) -> Array:
-        """Return k deformations of this beam as columns of its elastic coordinates, shape (n, k). They are given
-        as ``columns`` of coordinates of the beam ``resolved``, whose frame is decided. A beam with the frame
-        "auto" is described as clamped at its start. Columns are returned unchanged if this beam has another frame
-        or ``modes``. ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+        """Return k deformations of this beam as columns (n, k) of its elastic coordinates with ``frame="auto"``,
+        which means clamped at the start. ``columns`` are given in coordinates of ``resolved``, the beam with a
+        frame chosen; a rigid motion is subtracted from each. They are returned unchanged if this beam has another
+        frame or ``modes``. ``dimension`` is that of the model (2 or 3).
 
         The result suits ``modes=``; coordinates of a beam with modes are returned as they are.
         """
@@ -379,9 +379,10 @@ class Beam(Body):
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the stress states of the port-Hamiltonian model of this beam. Their fields are section moments,
-        torque and normal force, "hermite" or discontinuous between elements as ``stress`` says. ``data`` are the
-        arrays of the beam."""
+        """Return the ``StressSpace`` of this beam's port-Hamiltonian model: bending moments, torque and normal
+        force as states. They are continuous Hermite functions if ``stress`` is "hermite", else independent in each
+        element. ``data`` are the arrays of the beam. Raise ``ParameterError`` for "hermite" with shear or coupled
+        sections."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
         if StressContinuity(stress) is StressContinuity.HERMITE:
@@ -485,8 +486,8 @@ equal beams, since descriptions and arrays never change; the last 64 are stored.
 
 @lru_cache(CACHED_COUNT)
 def _shared(beam: Beam, dimension: int) -> FloatingBody:
-    """Return the arrays of a short beam, cached, so that models with equal beams share them; hence they are made
-    read-only. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
+    """Return the arrays of a short beam, from a cache of all beams, so that models with equal beams share them;
+    the arrays are read-only. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
     body = beam._discretized(dimension)
     for record in (body, body.strain, body.points):
         make_arrays_read_only(record)

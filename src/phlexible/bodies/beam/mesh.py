@@ -313,9 +313,10 @@ class BeamMesh:
         return self.fields_in_elements(x / self.element_length, basis)
 
     def fields_in_elements(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes and strains on the axis of this beam at k ``positions``, in lengths of an
-        element, as matrices (k, n). Column j belongs to column j of ``basis`` (size, n) as mesh coordinates. For
-        short beams, cached fields of a mesh with 1 m elements are scaled.
+        """Return displacements, slopes, rotations and strains on this beam's axis at k ``positions`` (in lengths
+        of an element), as a ``BeamFields`` of matrices (k, n). Column j belongs to the mesh coordinates in column
+        j of ``basis`` (size, n). For dense bases and few points, cached fields of a mesh with elements of 1 m are
+        scaled.
 
         Stretch, curvature and twist rate at a node are those to its right. Short beams of one structure share the
         fields of a mesh with elements of 1 m, which are scaled by powers of the length of an element.
@@ -451,9 +452,10 @@ def section_strains(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the cross-section strains of a beam at k points as a dictionary of matrices (k, n), one column for
-    each of n elastic coordinates. Keys are stretch, shear along y and z, twist, bending about y and z. They are
-    selected from the fields ``at`` these points; bending about y is minus the curvature of z."""
+    """Return the cross-section strains of a beam at k points, a dictionary of matrices (k, n), one column for each
+    of n elastic coordinates. Keys are stretch, shear along y and z, twist per length, bending about y and about z.
+    Bending about y is minus the curvature w'' in z, about z the curvature v'' in y. They are selected from the
+    fields ``at`` these points."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -664,9 +666,9 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Return linear and angular momentum of a straight beam per unit rate of each mesh coordinate. Rows are
-    components of the momenta: shape (6, mesh.size) in space, (3, mesh.size) in the plane. The mean-axis frame sets
-    them to zero. ``inertia`` has the masses along the axis.
+    """Return linear and angular momentum (about the origin) of a straight beam per unit rate of each mesh
+    coordinate. The shape is (6, mesh.size) in space, (3, mesh.size) in the plane. ``inertia`` has the masses along
+    the axis. The mean-axis frame sets these momenta to zero.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """

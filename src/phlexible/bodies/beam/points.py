@@ -110,8 +110,8 @@ class BeamPoints(MaterialPoints):
 
     def _cut_stretch(self) -> Array:
         """Return twice the mean axial strain of this part of a split beam per unit of each elastic coordinate,
-        shape (n,). A direction fixed to a cut between parts is lengthened by this relative amount, so that its
-        rotation equals the slope to third order.
+        shape (n,). Unit directions at a cut are lengthened by this share. The shortening by bending is half the
+        mean squared slope, so that angles at cuts become accurate to third order.
 
         A direction e + theta x e rotates by arctan v' = v' - v'^3/3 only. On a part of nearly constant curvature
         that does not stretch, with a straight line between its ends or a clamped start, bending shortens this line

@@ -128,9 +128,9 @@ class ElementForces:
 
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
-    """Return the section forces of a beam's finite elements as linear functions of its elastic coordinates eta,
-    with their stiffness matrices. The mesh coordinates are ``basis @ eta``, basis (mesh.size, n). ``section`` and
-    ``material`` give the stiffness, integrated over each element."""
+    """Return the section forces of a beam's finite elements as linear functions of elastic coordinates eta, with
+    stiffness matrices, as ``ElementForces``. Mesh coordinates are ``basis @ eta``, basis (mesh.size, n). Stiffness
+    is integrated over each element from ``section`` and ``material``."""
     kinds, points, phi, *fields = _force_fields(mesh, basis)
     present = section_strains(mesh.theory, mesh.dimension)
     sections = stiffness_at(section, material, mesh.theory, mesh.gauss_points(POINTS)[0])
@@ -351,8 +351,8 @@ def hermite_stress(
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateGroup]:
     """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node, as
-    ``StateGroup`` of size 1. Bending moments have a value and a slope at each node, others a value. ``mesh`` is the
-    finite element mesh."""
+    ``StateGroup`` of size 1. A bending moment has a value [N m] and a derivative along the beam [N] at each node,
+    another force only a value. ``mesh`` is the finite element mesh."""
     symbol, unit = SYMBOLS[kind]
     values = [StateGroup(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):
@@ -362,8 +362,9 @@ def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateGroup]:
 
 
 def _hermite_functions(mesh: BeamMesh, x: Array) -> Array:
-    """Return the cubic Hermite functions of all nodes of a beam at k positions x [m], values and slopes
-    alternating, shape (k, 2 nodes). ``mesh`` is the finite element mesh."""
+    """Return the cubic Hermite functions of all nodes of a beam at k positions x [m], shape (k, 2 nodes). For each
+    node there are two columns: the function with unit value, then the function with unit derivative. ``mesh`` is
+    the finite element mesh."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
 

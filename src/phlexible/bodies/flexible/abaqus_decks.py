@@ -368,7 +368,7 @@ class _Deck:
 
     def _is_free(self, corners: IntArray, mesh: DeckMesh) -> bool:
         """Return whether a face of this Abaqus mesh, given by its corner nodes, belongs to exactly one element.
-        Faces of all elements are counted at the first call."""
+        The faces of all elements are counted at the first call and stored; cells added later do not count."""
         if not self._side_counts:
             for entry in mesh.cells:
                 for vertices in SIDES.get(re.sub(r"\d+$", "", entry.type), ()):

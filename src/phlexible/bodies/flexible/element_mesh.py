@@ -143,8 +143,9 @@ class ElementMesh:
 
     @property
     def stiffness_degree(self) -> int:
-        """Polynomial degree of the quadrature of the strain energy on this mesh: 2 order on quadrilaterals and
-        hexahedra, 3 (order - 1) and at least 1 on simplices, 2 more on curved simplices."""
+        """Polynomial degree of the quadrature of the strain energy on this mesh. It is 2 ``order`` on
+        quadrilaterals and hexahedra, and max(1, 3 (``order`` - 1)) on triangles and tetrahedra, 2 more if these
+        are curved."""
         if not self.kind.is_simplex:
             return 2 * self.order
         return max(3 * (self.order - 1), 1) + (2 if self.geometry_order > 1 else 0)

@@ -182,8 +182,8 @@ def _symmetric(matrix: Array) -> Array:
 
 
 def _skew_completed(matrix: Array) -> Array:
-    """Return the skew-symmetric part of a square matrix Z whose first column (of the undeformed body) is unknown.
-    The first row of the result is copied from Z, the first column is its negative, the first entry is 0."""
+    """Return the skew-symmetric part (Z - Z^T) / 2 of a square matrix Z whose first column is unknown. The first
+    row of the result is the first row of Z itself, the first column its negative, and the first entry 0."""
     result = (matrix - matrix.T) / 2
     result[0], result[:, 0] = matrix[0], -matrix[0]
     result[0, 0] = 0.0

@@ -281,8 +281,8 @@ def _extent_hint(nodes: Any, source: UserMesh) -> str:
 
 
 def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray | None) -> Any:
-    """Return a scikit-fem basis with quadrature points on the given facets of a mesh, or on the given cells if
-    ``facets`` is None. Its rule has the degree 2 * order + 2."""
+    """Return a scikit-fem basis with quadrature points on the given ``facets`` of a mesh, or on the given
+    ``cells`` if ``facets`` is None. Its quadrature has the degree 2 * order + 2."""
     import skfem
 
     degree = 2 * mesh.order + 2
@@ -292,8 +292,9 @@ def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray
 
 
 def outward_area(basis: Any) -> Array:
-    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,): an area [m2] or,
-    in the plane, a length [m]. Zero if the facets do not lie in one plane."""
+    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,): an area [m2]
+    or, in the plane, a length [m]. It is set to zero if it is tiny compared with the area of the facets, as of a
+    closed surface."""
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)

@@ -272,8 +272,9 @@ class CellPosition:
 
 
 def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
-    """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates in it; None if
-    the position is outside of the mesh. Only the elements with the nearest centres are tested."""
+    """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates in it, as a
+    ``CellPosition``. Return None if the position is outside of the mesh by more than a tolerance. Only the
+    elements with the nearest centres are tested."""
     centers = mesh.geometry[mesh.cells].mean(axis=1)
     nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
     local = _local_coordinates(mesh, nearest, position)

@@ -201,9 +201,9 @@ def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tu
 
 
 def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array:
-    """Return loads (N, k) balanced by forces on the frame conditions of the structure ``framed``, which fix the
-    body frame to it. Columns that become zero by the balance, and so cause no strain, are left out; zero is judged
-    after multiplication by ``scale`` (N,)."""
+    """Return the loads (N, k) in balance with forces at the frame conditions of the structure ``framed``. Columns
+    that this makes zero, because they only support the frame and strain nothing, are left out. Zero is judged
+    relative to the loads, after multiplication by ``scale`` (N,)."""
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]

@@ -230,9 +230,10 @@ class FramedStructure:
         return result
 
     def elastic_basis(self, columns: Array) -> Array:
-        """Return a basis of all displacements u of this elastic structure with F u = 0 (r frame conditions), shape
-        (N, N - r). Those ``columns`` (N, N), unit displacements, that a statically determinate support leaves free
-        are corrected by rigid motions."""
+        """Return a basis (N, N - r) of all displacements u of this elastic structure with F u = 0, for r frame
+        conditions. Of the unit displacements ``columns`` (N, N), those at unknowns that a statically
+        determinate support leaves free are used. A rigid motion is subtracted from each, so that it satisfies
+        the conditions."""
         rigid, frame = self.structure.rigid, self.frame
         free = columns[:, self._free]
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))

@@ -47,8 +47,9 @@ def strains(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 
 def strain_energy(body: AbsoluteBody, q: Array) -> float:
-    """Return the strain energy [J] of a string or soft body for its coordinates q (d N,). They are positions of its
-    N nodes in dimension d. The energy is summed over scalar strains and all kinds of finite elements."""
+    """Return the strain energy [J] of a string, soft body or shell at the vectors q (d N,) of its N nodes. It is
+    summed over scalar strains (law of each strain times its weight) and all groups of finite elements. d is the
+    dimension."""
     energy = sum(group.weights @ group.law.energy(strains(body, group, q)) for group in body.strains)
     nodes = node_positions(body, q)
     return float(energy + sum(kind.strain_energy(group, nodes) for kind, group in _elements(body)))
@@ -137,8 +138,9 @@ def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
 
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
-    """Return the two vectors u and v whose dot product is each strain of a group of string elements, each of shape
-    (..., g, d). Node positions are x (..., N, d)."""
+    """Return the two vectors u and v, each (..., g, d), whose dot product is strain g of a group of string
+    elements. They are sums of the node positions x (..., N, d), formed from differences to the first node, so that
+    rigid translations cause no round-off."""
     nodal = x[..., group.nodes, :]
     origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 

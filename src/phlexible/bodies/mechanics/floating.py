@@ -92,8 +92,9 @@ def cross_products(products: Array) -> Array:
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
-    """Return the constant mass matrix int rho Phi^T Phi of the n elastic coordinates of a floating body, shape (n,
-    n). Phi are its shape functions; the matrix is read from the second mass moments."""
+    """Return the constant mass matrix int rho Phi^T Phi of a floating body with shape functions Phi of its n
+    elastic coordinates, shape (n, n). It is the sum over a of the stored moments W[a, a] without first row and
+    column; sparse for some long bodies."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
@@ -206,8 +207,9 @@ def _least_value(matrix: Matrix) -> tuple[float, Array]:
 
 
 def strains(body: FloatingBody, eta: Array) -> Array:
-    """Return the s scalar strains of a floating body at elastic coordinates eta (..., n), shape (..., s); they are
-    quadratic functions of eta."""
+    """Return the s scalar strains of a floating body at elastic coordinates eta (..., n), shape (..., s). A strain
+    is a linear function of eta plus weighted halves of squares of linear functions (slopes), as in von Karman
+    strain."""
     strain = body.strain
     result = np.asarray(strain.rows @ eta.T)
     half_squares = strain.factors * (strain.squares @ eta.T).T ** 2 / 2
@@ -222,9 +224,9 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates at
-    eta (n,), shape (s, n). They are sparse for long bodies. If the strain matrices are dense, eta may have more
-    leading axes."""
+    """Return the derivatives of the s scalar strains of a floating body with respect to elastic coordinates, at
+    eta (n,), shape (s, n). They are sparse for bodies with sparse strain matrices. With dense matrices, eta may
+    have more leading axes."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
         shape = (len(strain.weights), len(strain.factors))
@@ -410,8 +412,9 @@ def _inertia_times(spread: Array, w: Array) -> Array:
 
 def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration: Array) -> Array:
     """Return the inertial forces M dnu/dt - h(eta, nu) of a floating body in rigid motion, shape (...,
-    velocity_count). Elastic coordinates eta are constant: elastic rates in the velocities nu and the
-    ``acceleration`` dnu/dt are ignored. ``body`` is given about its centre of mass.
+    velocity_count). Elastic rates in the velocities nu and in the ``acceleration`` dnu/dt are taken as zero; eta
+    (..., n) may be those of many instants. Without rotation it is mass times acceleration. ``body`` must be given
+    about its centre of mass.
 
     Args:
         body: about its centre of mass (``centred``), in whose frame its translation has no part in h.

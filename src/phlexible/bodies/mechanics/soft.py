@@ -83,9 +83,9 @@ def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_ar
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at all quadrature points of a
-    soft body with respect to its node positions, sparse; shape (6 e q, d N). ``group`` are the elements.
-    ``x`` are the node positions, shape (N, d)."""
+    """Return the derivatives of six Green-Lagrange strains at all quadrature points of soft elements (``group``)
+    with respect to the node positions x (N, d), sparse. The shape is (6 e q, d N). The six are E_11, E_22, E_33, 2
+    E_23, 2 E_13, 2 E_12."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
     columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
@@ -105,10 +105,10 @@ def viscous_matrix(group: ElementStrains, x: Array) -> sparse.csr_array:
 
 
 def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
-    """Return the nodal forces by virtual work, shape (N, d) [N], of the springs of Maxwell branches in the soft
-    elements ``group``; the caller subtracts them. ``e`` (e, q, 6) are tensor components E_11, E_22, E_33, E_23,
-    E_13, E_12 (shear not doubled) of the spring strains, summed over branches with their shares. The second
-    Piola-Kirchhoff stress is lame tr(E) I + 2 shear E. ``x`` (N, d) are node positions."""
+    """Return the nodal forces (N, d) [N] of the stress of Maxwell branches in the soft elements ``group``, as a
+    gradient of energy; the caller subtracts them. ``e`` (e, q, 6) are tensor strains E_11, E_22, E_33, E_23, E_13,
+    E_12, summed over branches with their shares. The second Piola-Kirchhoff stress is lame tr(E) I + 2 shear E.
+    ``x`` (N, d) are node positions."""
     E = np.empty((*e.shape[:2], 3, 3))
     for k, (a, b) in enumerate(PAIRS):
         E[..., a, b] = E[..., b, a] = e[..., k]
@@ -117,9 +117,9 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
-    """Return the derivatives of the six Green-Lagrange strains (shear doubled) at each quadrature point of a soft
-    body with respect to its element's node positions. The shape is (e, q, 6, k, d) for k nodes of an element.
-    ``group`` are the elements, ``x`` (N, d) the node positions."""
+    """Return the derivatives of six Green-Lagrange strains at each quadrature point of soft elements (``group``)
+    with respect to the element's node positions. The shape is (e, q, 6, k, d) for k nodes of an element. The six
+    are E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12. ``x`` (N, d) are the node positions."""
     F, g = deformation(group, x), group.gradients
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])

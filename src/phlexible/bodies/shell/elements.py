@@ -35,8 +35,8 @@ def bilinear_values(at: Array) -> Array:
 
 
 def bilinear_slopes(at: Array) -> Array:
-    """Return the derivatives of the four bilinear shape functions with respect to r and s at q points (q, 2), shape
-    (q, 2, 4). r and s are the coordinates of the reference square."""
+    """Return the derivatives of the four bilinear shape functions of the reference square (-1 to 1) with respect
+    to its coordinates r and s. They are at q points (q, 2), shape (q, 2, 4)."""
     along = CORNERS[:, 0] * (1 + CORNERS[:, 1] * at[:, 1:]) / 4
     across = CORNERS[:, 1] * (1 + CORNERS[:, 0] * at[:, :1]) / 4
     return np.stack([along, across], axis=1)
@@ -46,17 +46,17 @@ def bilinear_slopes(at: Array) -> Array:
 
 
 def _of_positions(u: Array, v: Array) -> Array:
-    """Return the coefficients with which the dot product of two tangents is a sum of dot products of node
-    differences, shape (..., 6). The differences are x_2 - x_1, x_3 - x_1, x_4 - x_1, their products 00, 01, 02, 11,
-    12, 22. u and v (..., 3) are the weights of the differences in both tangents."""
+    """Return the coefficients (..., 6) of the dot product of two tangents in dot products of node differences. The
+    differences are x_2 - x_1, x_3 - x_1 and x_4 - x_1, their products 00, 01, 02, 11, 12, 22. u and v (..., 3) are
+    the weights of the differences in both tangents; mixed products are added up."""
     a, b = STRAIN_PAIRS.T
     return np.asarray(np.where(a == b, u[..., a] * v[..., b], u[..., a] * v[..., b] + u[..., b] * v[..., a]))
 
 
 def _with_directors(u: Array, v: Array) -> Array:
-    """Return the coefficients of the dot product of a tangent and a director in products of node differences with
-    nodal directors, shape (..., 12). The tangent has weights u (..., 3) of the differences x_k - x_1, the director
-    weights v (..., 4); directors vary fastest."""
+    """Return the coefficients (..., 12) of the dot product of a tangent and a director in dot products of node
+    differences and nodal directors. The tangent has weights u (..., 3) of the differences x_k - x_1, the director
+    weights v (..., 4). The index of the director varies fastest."""
     return (u[..., :, None] * v[..., None, :]).reshape(*u.shape[:-1], 12)
 
 

@@ -106,8 +106,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def _order(self) -> list[IntArray]:
-        """Indices of the unknown vectors (positions of N nodes, then directors) in elimination order, as one
-        ascending array for each cluster of neighbouring vectors."""
+        """Indices of the unknown vectors (positions of N nodes, then directors) in elimination order; computed
+        once. The list has one ascending array for each cluster of neighbouring vectors."""
         points = np.concatenate([self.used, self.director_nodes])
         cells = np.hstack([np.searchsorted(self.used, self.cells), len(self.used) + self.corner_directors])
         return [np.sort(cluster) for cluster in clusters(cells, self.points[points], FEWEST_VECTORS)]
@@ -257,8 +257,8 @@ class ShellMesh(SoftMesh):
 
     @cached_property
     def folds(self) -> IntArray:
-        """Pairs of directors of one node, of adjacent elements that meet at a fold, shape (f, 2). The shell keeps
-        the angle between both directors of a pair."""
+        """Pairs of different directors of one node that belong to adjacent elements, shape (f, 2); computed once.
+        There the elements meet at a fold, and the shell keeps the angle between both directors."""
         pairs = _corner_pairs(self.cells)
         first, second = (self.corner_directors.ravel()[pairs[:, k]] for k in range(2))
         return np.unique(np.sort(np.column_stack([first, second])[first != second], axis=1), axis=0)
@@ -334,9 +334,9 @@ def _triangles_last(cells: IntArray) -> IntArray:
 
 
 def _corner_tangents(x: Array, cells: IntArray) -> Array:
-    """Return the derivatives with respect to r and s of a field at the corners of elements, shape (e, 4, 2, 3). In
-    triangles they are those at the centre of the reference square. x (e, 4, 3) are the values of the field at the
-    nodes ``cells`` (e, 4)."""
+    """Return the derivatives of a field with respect to r and s at the corners of e elements, shape (e, 4, 2, 3).
+    r and s are the coordinates of the reference square; in triangles all four are those at its centre. x (e, 4, 3)
+    are the values of the field at the nodes ``cells`` (e, 4)."""
     is_triangle = _are_triangles(cells)[:, None, None, None]
     slopes = np.where(is_triangle, bilinear_slopes(MIDDLE), bilinear_slopes(CORNERS))
     return np.asarray(np.einsum("eqak,eki->eqai", slopes, x - x[:, :1]))
@@ -412,9 +412,9 @@ def warn_of_thickness(thickness: float, areas: Array) -> None:
 
 
 def _corner_pairs(cells: IntArray) -> IntArray:
-    """Return pairs of corners (numbers 4 e + k) of two elements at the same end of a common side, shape (pairs, 2).
-    Two elements at a side give two pairs; both last corners of a triangle, which are one node, give a pair too.
-    ``cells`` (e, 4) are the nodes of the elements."""
+    """Return pairs of corners of two elements at the same end of a common side, shape (pairs, 2); corner k of
+    element e has the number 4 e + k. Two elements at a side give two pairs. The last two corners of a triangle,
+    which are one node, are a pair too. ``cells`` (e, 4) are the nodes of the elements."""
     one, two = _side_pairs(cells)
     same = cells.ravel()[one] == cells.ravel()[two]
     ends = [_next(one), _next(two)]

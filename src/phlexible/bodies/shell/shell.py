@@ -382,9 +382,9 @@ class Shell(MeshedNodalBody):
 
     @property
     def surface_positions(self) -> Array:
-        """Undeformed positions at which stress is reported: above the N nodes on the top, then in the middle, then
-        on the bottom, shape (3 N, 3) [m]. Directors point to the top. Of a laminate of n layers, top and bottom of
-        each layer from the top down, shape (2 n N, 3)."""
+        """Undeformed positions at which stress is reported, shape (3 N, 3) [m]. The N nodes on the top come first,
+        then in the middle, then on the bottom of the thickness; directors point to the top. For a laminate of n
+        layers they are at top and bottom of each layer from the top down, shape (2 n N, 3)."""
         mesh, heights = self.soft_mesh, self._section.heights
         means = np.zeros((len(mesh.points), 3))
         np.add.at(means, mesh.director_nodes, mesh.directors)

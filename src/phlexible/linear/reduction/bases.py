@@ -167,10 +167,10 @@ def real_columns(answers: ComplexArray | Array) -> Array:
 
 
 def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Return the eigenvectors ``answers`` @ z of their energy matrix ``answers``^H metric ``answers`` with
-    energies above round-off, most energy first. ``answers`` (n, k) are responses to unit inputs. If some
-    energies are round-off, all ``answers`` follow as further columns. Near a resonance the first column is
-    the mode.
+    """Return combinations of the responses ``answers`` (n, k) that are orthogonal in the energy (``metric``), most
+    energy first. They are ``answers`` @ z with eigenvectors z of the energy matrix; those with energies at
+    round-off are left out, and then all ``answers`` follow as further columns. Near a resonance the first column
+    is the mode.
 
     Args:
         metric: energy matrix, shape (n, n).
