@@ -544,9 +544,9 @@ def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add changes of a cost to ``row``, its derivatives with respect to parameters, in place. A change in a
-    time step (``in_steps``) or at an instant (``at_instants``) goes to the sample of ``direction`` that acts
-    there; without one it is dropped."""
+    """Add changes of a cost to ``row``, its derivatives with respect to all parameters, in place. A change in a
+    time step (``in_steps``) or at an instant (``at_instants``) is added to the entry of the sample of
+    ``direction`` that acts there. Where no sample acts it is dropped."""
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for indices, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = indices >= 0

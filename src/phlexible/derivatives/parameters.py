@@ -172,8 +172,8 @@ class Parameters:
         return found
 
     def label(self, direction: Direction) -> str:
-        """Return the name of the parameter that a direction (change of the parameter vector) changes, for
-        messages."""
+        """Return the name of what a ``direction`` (change of the parameter vector) changes, for messages. For one
+        component it is such as ``mass`` or ``radius[2]``, for several samples the name of their signal."""
         if direction.number >= 0:
             return self.labels[direction.number]
         at = int(np.flatnonzero(direction.change)[0])

@@ -282,7 +282,8 @@ class TakenSteps:
 
     @cached_property
     def _has_history(self) -> bool:
-        """Whether the model has history variables, which Newton's matrix does not contain."""
+        """Whether the model has history variables, which Newton's matrix does not contain; computed once. They are
+        strains of Maxwell branches, deflections of friction springs and impact speeds."""
         return len(strain_indices(self.assembly)) > 0
 
     @cached_property

@@ -207,8 +207,8 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
 
 def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
     """Yield a tuple for each viscoelastic spring and rod strain among force ``elements``. It has the law of its
-    Maxwell branches, the derivative of its length, angle or strain with respect to small motions, the factor 1 as
-    a matrix, and name and unit of the strain. ``motion`` converts small motions to velocities."""
+    Maxwell branches, and the derivative of its length, angle or strain with respect to small motions. The factor 1
+    as a matrix, and name and unit of the strain follow. ``motion`` converts small motions to velocities."""
     rows = sparse.csr_array(elements.rows @ motion)
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:
@@ -588,9 +588,9 @@ def _motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix (rows, velocities) that gives the rates of all dampers among force ``elements``, times the
-    root of their damping, then of the measured values of ``laws``. ``laws`` are forces that are functions of the
-    state. ``motion`` converts the rates of small motions to velocities of the state.
+    """Return the matrix (rows, velocities) that gives the rates of dampers and of measured values of ``laws``.
+    Rates of all dampers among force ``elements`` come first, times the root of their damping. ``laws`` are forces
+    that are functions of the state. ``motion`` converts the rates of small motions to velocities of the state.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """

@@ -74,9 +74,10 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def tangent(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
-        """Return the derivative of a port-Hamiltonian model's residual with respect to the state x at one ``time``
-        [s], and the descriptor matrix E, both (n, n). Inputs that depend on x are included, by finite differences.
-        ``rate`` is dx/dt; entries of multipliers are set to zero. Both matrices are dense or both sparse."""
+        """Return two matrices (n, n) at one ``time`` [s]: the derivative of a port-Hamiltonian model's residual
+        with respect to the state x, and the descriptor matrix E. Inputs that depend on x are included, by finite
+        differences. ``rate`` is dx/dt; entries of multipliers are set to zero. Both matrices are dense or both
+        sparse."""
         u = self.inputs(np.array([time]), x[None])[0]
         slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):

@@ -206,9 +206,9 @@ def _solve_moments(m: Array, moment: Array) -> Array:
 
 
 def _moment_arm_coefficients(directions: Array, arm: Array, dimension: int) -> Array:
-    """Return the coefficients (T, d) with which a body's d direction vectors add up to the vector ``arm`` (T, 3),
-    by a linear system in the first ``dimension`` components. The vectors ``directions`` (T, d, 3) are fixed to the
-    body, in world axes; ``dimension`` is d, 2 or 3."""
+    """Return the coefficients (T, d) with which a body's d direction vectors add up to the vector ``arm`` (T, 3).
+    They solve a linear system in the first ``dimension`` components. The vectors ``directions`` (T, d, 3) are
+    fixed to the body, in world axes; ``dimension`` is d, 2 or 3."""
     basis = directions[:, :, :dimension].transpose(0, 2, 1)
     return np.asarray(np.linalg.solve(basis, arm[:, :dimension, None])[..., 0])
 

@@ -115,9 +115,9 @@ class JoinedFunctions:
 
     def evaluate(self, x: Array) -> Poses:
         """Return the scalar functions that joints constrain and forces act along in T states x (T, n) of a
-        mechanism, as ``Poses``. It has their values, the points and directions of bodies in world axes on which
-        they depend, gradients with respect to these, and derivatives of force coordinates with respect to the
-        functions."""
+        mechanism, as ``Poses``. It has their values, and the points and directions of bodies in world axes on
+        which they depend. Gradients with respect to these vectors, and derivatives of force coordinates with
+        respect to the functions, are included."""
         instants, functions = self.instants(x), self._functions
         values, slopes = functions.values(instants), self.lines.slopes(instants)
         return Poses(x, instants, functions.set.values(instants), values, slopes, functions.gradients(instants))

@@ -300,8 +300,9 @@ class GreenLagrangeFields(StrainFields):
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_states(self, S: Array) -> Array:
-        """Return, as a flat array (s,), those components of stress tensors S (e q, 3, 3) at quadrature points that
-        belong to strains which are states of the model. A sheet has the components in its plane only."""
+        """Return those components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain
+        states, as a flat array (s,). Strain states are strains that are states of the model. A sheet has the
+        components in its plane only."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
 
@@ -375,8 +376,8 @@ class PolyconvexFields(StrainFields):
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and s1,
-        shape (s,) [Pa]. Difference quotients of the functions f(tr C), g(tr G) and h(D) replace derivatives, so
-        that its product with s1 - s0, weighted by volumes, is exactly the change of energy."""
+        shape (s,) [Pa]. Difference quotients of the functions f(tr C), g(tr G) and h(D) replace derivatives. Its
+        product with s1 - s0, weighted by volumes, is exactly the change of energy."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._cauchy_green(E0)), trace(self._cauchy_green(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)

@@ -101,9 +101,10 @@ def string_branch_stresses(system: System, index: int, branches: Array) -> list[
 
 
 def history_variable_forces(system: System, branches: Array) -> Array:
-    """Return the force of every scalar force element that is due to its history variables, along its coordinate,
-    shape (..., forces) [N or N m]. It is minus stiffness times strain of its viscoelastic branches and of its
-    friction spring (bristle). ``branches`` are the history variables of the system, shape (..., variables).
+    """Return the force of every force element due to its history variables, along its length or angle, shape (...,
+    forces) [N or N m]. It is minus stiffness times strain of its viscoelastic branches, and minus stiffness times
+    deflection of its friction spring (bristle). ``branches`` are the history variables of the system, shape (...,
+    variables).
 
     Friction springs of contacts are left out: they act across the coordinate.
     """

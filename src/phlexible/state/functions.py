@@ -840,9 +840,9 @@ class ConstraintSet:
         return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to the scalar vector functions that it consists
-        of, shape (instants, functions). It is 1 for ordinary joints. For relations (gears, belts) it is the factor
-        times the gradient of the joint coordinate."""
+        """Return the derivative of each constraint with respect to the scalar functions of which it consists,
+        shape (instants, functions). It is 1 for ordinary constraints. For relations (gears, belts) it is the
+        factor times the gradient of the joint coordinate."""
         result = np.ones((at.count, self.functions.count))
         if self.related:
             w = self.functions.values(at)

@@ -88,9 +88,10 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
 
 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:
-    """Return G M^-1 G^T for one body (``placed``), shape (k, k), with its rigid-body mass matrix M. G are the
-    ``rows``, k generalized forces as force and moment in world axes, shape (k, 6). For a body with nodal unknowns,
-    the mass is that of one node and moments do not count."""
+    """Return the changes of velocity along k directions of one body (``placed``) due to a unit impulse along each
+    of them, shape (k, k). This is G M^-1 G^T with its rigid-body mass matrix M. G are the ``rows``, k generalized
+    forces as force and moment in world axes, shape (k, 6). For a body with nodal unknowns, the mass is that of one
+    node and moments do not count."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.translations.sum() / data.mass)
