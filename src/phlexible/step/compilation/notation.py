@@ -356,6 +356,10 @@ def _vector_matrix(context: Any, builder: Any, v: Any, m: Any) -> Any:
     """Emit LLVM code for the product v m = m^T v of a vector and a 3 x 3 matrix; returns the LLVM value of the
     product. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
     rows, x = unpack(builder, m, 9), unpack(builder, v)
+    if is_plain_float(x[0]):
+        factors = [broadcast(builder, number) for number in x]
+        total = emit_sum(builder, list(zip(factors, row_registers(builder, m), strict=True)))
+        return pack(builder, [builder.extract_element(total, ir.Constant(INDEX, i)) for i in range(3)])
     return pack(builder, [emit_sum(builder, list(zip(x, rows[i::3], strict=True))) for i in range(3)])
 
 

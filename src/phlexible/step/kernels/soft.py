@@ -5,6 +5,8 @@ from math import exp, expm1, log, log1p, nan
 from phlexible.step.compilation.compiled import compiled, compiled_lane_by_lane, exported
 from phlexible.step.compilation.notation import (
     Integers,
+    Matrix,
+    Reals,
     Tables,
     Vector,
     Vectors,
@@ -12,6 +14,8 @@ from phlexible.step.compilation.notation import (
     any_of,
     cross,
     dot,
+    matrix,
+    row,
     vector,
     where,
 )
@@ -32,15 +36,15 @@ from phlexible.step.tables.declarations import (
 
 
 @compiled
-def nodal_slopes(values: Vectors, nodes: Integers, slopes: Vectors, count: int) -> tuple[Vector, Vector, Vector]:
+def nodal_slopes(values: Vectors, nodes: Integers, slopes: Vectors, count: int) -> Matrix:
     """Return the derivatives of an interpolated field with respect to the three material coordinates a at one
-    point of an element. They are sum_i (slopes_i)_a x_i over ``count`` nodes with values x and shape function
-    gradients ``slopes``, from differences to the first node."""
+    point of an element. They are the rows of a matrix, sum_i (slopes_i)_a x_i over ``count`` nodes with values x
+    and shape function gradients ``slopes``, from differences to the first node."""
     x, y, z = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for i in range(1, count):
         n, away = slopes[i], values[nodes[i]] - values[nodes[0]]
         x, y, z = x + n.x * away, y + n.y * away, z + n.z * away
-    return x, y, z
+    return matrix(x, y, z)
 
 
 # Stress of soft bodies over a step: the discrete gradient of W(C), and its derivative (docs/theory.md, 5).
@@ -313,29 +317,61 @@ def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: 
 
 
 @compiled
-def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> tuple[Vector, Vector, Vector]:
-    """Return the three columns of the deformation gradient F at quadrature point p of soft element e, for the
-    nodal positions x [m]. If x contains the displacements of the nodes in the time step, the result is the change
-    of F. ``t`` contains all arrays of the model and its state."""
+def deformation_gradient(t: Tables, e: int, p: int, x: Vectors) -> Matrix:
+    """Return the deformation gradient F at quadrature point p of soft element e, for the nodal positions x [m]. The
+    columns of F are the rows of the matrix that is returned. If x contains the displacements of the nodes in the
+    time step, the result is the change of F. ``t`` contains all arrays of the model and its state."""
     k, nodes = t.soft_nodes_count[e], t.soft_node + t.soft_nodes_begin[e]
     return nodal_slopes(x, nodes, t.soft_gradient + (t.soft_slopes_begin[e] + p * k), k)
 
 
 @compiled
-def metric(t: Tables, e: int, x: Vector, y: Vector, z: Vector) -> tuple[Vector, Vector]:
-    """Return the right Cauchy-Green tensor C of soft element e, diagonal and shear components. x, y, z are the
-    columns of its deformation gradient; C_33 = 1 for a sheet. ``t`` contains all arrays of the model and its
-    state."""
+def metric(t: Tables, e: int, F: Matrix) -> tuple[Vector, Vector]:
+    """Return the right Cauchy-Green tensor C of soft element e, diagonal and shear components, for its transposed
+    deformation gradient F; C_33 = 1 for a sheet. ``t`` contains all arrays of the model and its state."""
+    x, y, z = row(F, 0), row(F, 1), row(F, 2)
     across = 1.0 if t.soft_sheet[t.soft_group[e]] == 1 else dot(z, z)
     return vector(dot(x, x), dot(y, y), across), vector(dot(y, z), dot(x, z), dot(x, y))
 
 
 @compiled
-def metric_change(x: Vector, y: Vector, z: Vector, dx: Vector, dy: Vector, dz: Vector) -> tuple[Vector, Vector]:
+def metric_change(F: Matrix, dF: Matrix) -> tuple[Vector, Vector]:
     """Return the exact change of the right Cauchy-Green tensor C in a time step, diagonal and shear components. The
-    columns of the deformation gradient change by dx, dy, dz; x, y, z are their means over the time step."""
+    transposed deformation gradient changes by dF; F is its mean over the time step."""
+    x, y, z, dx, dy, dz = row(F, 0), row(F, 1), row(F, 2), row(dF, 0), row(dF, 1), row(dF, 2)
     diagonal = vector(2.0 * dot(x, dx), 2.0 * dot(y, dy), 2.0 * dot(z, dz))
     return diagonal, vector(dot(y, dz) + dot(z, dy), dot(x, dz) + dot(z, dx), dot(x, dy) + dot(y, dx))
+
+
+@compiled
+def strained_point(t: Tables, e: int, p: int) -> tuple[Matrix, Matrix, Vector, Vector, Vector, Vector]:
+    """Return the deformation at quadrature point p of soft element e in a time step, six values. They are the
+    transposed deformation gradient at the start and its change, then diagonal and shear components of the right
+    Cauchy-Green tensor at the start and of its change. ``t`` contains all arrays of the model and its state."""
+    F, dF = deformation_gradient(t, e, p, t.position), deformation_gradient(t, e, p, t.shift)
+    c, o = metric(t, e, F)
+    dc, do = metric_change(F + 0.5 * dF, dF)
+    return F, dF, c, o, dc, do
+
+
+@compiled
+def symmetric(a: Vector, x: Vector) -> Matrix:
+    """Return a symmetric tensor with the given diagonal (11, 22, 33) and shear components (23, 13, 12) as a
+    matrix."""
+    return matrix(vector(a.x, x.z, x.y), vector(x.z, a.y, x.x), vector(x.y, x.x, a.z))
+
+
+@compiled
+def tangent_product(D: Reals, a: Vector, x: Vector) -> tuple[Vector, Vector]:
+    """Return the stress that a 6 x 6 tangent D gives for a small strain, as diagonal and shear components. They
+    are (11, 22, 33) and (23, 13, 12), as are those of the strain, a and x. Its shear components are doubled; D is
+    given by its columns."""
+    s, r = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
+    for k in range(6):
+        e = along(a, k) if k < 3 else along(x, k - 3)
+        column = D + 6 * k
+        s, r = s + e * vector(column[0], column[1], column[2]), r + e * vector(column[3], column[4], column[5])
+    return s, r
 
 
 @compiled
@@ -398,10 +434,7 @@ def advance_soft_branches(t: Tables, h: float) -> float:
         g = t.soft_group[e]
         count = t.soft_branches_count[g]
         for p in range(t.soft_points_count[e] if count > 0 else 0):
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            dx, dy, dz = deformation_gradient(t, e, p, t.shift)
-            mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
-            dc, do = metric_change(mx, my, mz, dx, dy, dz)
+            _, _, _, _, dc, do = strained_point(t, e, p)
             lost += advance_point_branches(t, e, p, dc, do, h)
     return lost
 
@@ -451,11 +484,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
         k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
         for p in range(t.soft_points_count[e]):
             weight, slope = t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            dx, dy, dz = deformation_gradient(t, e, p, t.shift)
-            mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
-            c, o = metric(t, e, x, y, z)
-            dc, do = metric_change(mx, my, mz, dx, dy, dz)
+            F, dF, c, o, dc, do = strained_point(t, e, p)
             s, r = mean_stress(t, g, c, o, dc, do, 0.0)
             change = weight * (0.5 * dot(s, dc) + dot(r, do))
             if any_of(gamma != 0.0):
@@ -468,12 +497,9 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
                 s, r = s + v, r + q
             t.family_work[0] += change
             t.family_work[1] += abs(change)
-            tx = (h * weight) * (s.x * mx + r.z * my + r.y * mz)
-            ty = (h * weight) * (r.z * mx + s.y * my + r.x * mz)
-            tz = (h * weight) * (r.y * mx + r.x * my + s.z * mz)
+            stress = (h * weight) * (symmetric(s, r) @ (F + 0.5 * dF))
             for i in range(k):
-                n = t.soft_gradient[slope + i]
-                pull = n.x * tx + n.y * ty + n.z * tz
+                pull = t.soft_gradient[slope + i] @ stress
                 rows = t.residual + t.velocities_begin[t.soft_node[first + i]]
                 for d in range(t.dimension):
                     rows[d] += along(pull, d)
@@ -494,40 +520,25 @@ def add_soft_tangents(t: Tables, h: float, damping: float) -> None:
 def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> None:
     g, gamma, k, first = t.soft_group[e], soft_gamma(t, e, h, damping), t.soft_nodes_count[e], t.soft_nodes_begin[e]
     weight, slope = 0.5 * h * h * t.soft_weight[t.soft_points_begin[e] + p], t.soft_slopes_begin[e] + p * k
-    x, y, z = deformation_gradient(t, e, p, t.position)
-    dx, dy, dz = deformation_gradient(t, e, p, t.shift)
-    mx, my, mz = x + 0.5 * dx, y + 0.5 * dy, z + 0.5 * dz
-    ex, ey, ez = x + dx, y + dy, z + dz
-    c, o = metric(t, e, x, y, z)
-    dc, do = metric_change(mx, my, mz, dx, dy, dz)
+    F, dF, c, o, dc, do = strained_point(t, e, p)
+    mean, end = F + 0.5 * dF, F + dF
     s, r = mean_stress(t, g, c, o, dc, do, gamma)
     if t.soft_branches_count[g] > 0:
         v, q = branch_stress(t, e, p, dc, do, h)
         s, r = s + v, r + q
     set_stress_tangent(t, g, c, o, dc, do, gamma + branch_gain(t, g, h))
-    D = t.soft_tangent
+    stress = symmetric(s, r)
     for j in range(k):
         n, b = t.soft_gradient[slope + j], t.soft_node[first + j]
-        width = t.carrier_stride[b]
-        m = (0.5 * weight) * vector(
-            s.x * n.x + r.z * n.y + r.y * n.z, r.z * n.x + s.y * n.y + r.x * n.z, r.y * n.x + r.x * n.y + s.z * n.z
-        )
+        width, m = t.carrier_stride[b], (0.5 * weight) * (stress @ n)
         for axis in range(t.dimension):
-            u, v, w = weight * along(ex, axis), weight * along(ey, axis), weight * along(ez, axis)
-            e0, e1, e2 = n.x * u, n.y * v, n.z * w
-            e3, e4, e5 = n.y * w + n.z * v, n.x * w + n.z * u, n.x * v + n.y * u
-            s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
-            s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
-            s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
-            s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
-            s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
-            s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
-            tx = s0 * mx + s5 * my + s4 * mz
-            ty = s5 * mx + s1 * my + s3 * mz
-            tz = s4 * mx + s3 * my + s2 * mz
+            u, v, w = along(row(end, 0), axis), along(row(end, 1), axis), along(row(end, 2), axis)
+            shears = vector(n.y * w + n.z * v, n.x * w + n.z * u, n.x * v + n.y * u)
+            a, q = tangent_product(t.soft_tangent, weight * vector(n.x * u, n.y * v, n.z * w), weight * shears)
+            change = symmetric(a, q) @ mean
             for i in range(k):
                 own = t.soft_gradient[slope + i]
-                pull = own.x * tx + own.y * ty + own.z * tz
+                pull = own @ change
                 block = t.blocks + (t.soft_block[t.soft_pairs_begin[e] + i * k + j] + axis)
                 for d in range(t.dimension):
                     block[d * width] += along(pull, d)
@@ -541,8 +552,7 @@ def add_soft_energy(t: Tables) -> None:
     for e in range(t.soft_elements):
         g = t.soft_group[e]
         for p in range(t.soft_points_count[e]):
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            c, o = metric(t, e, x, y, z)
+            c, o = metric(t, e, deformation_gradient(t, e, p, t.position))
             weight = t.soft_weight[t.soft_points_begin[e] + p]
             t.energy[1] += weight * (density(t, g, c, o) + branch_density(t, e, p))
 
@@ -561,8 +571,8 @@ def face_tangents(t: Tables, f: int, p: int, x: Vectors) -> tuple[Vector, Vector
     contains the displacements of the nodes in the time step, the results are changes of the tangent vectors. ``t``
     contains all arrays of the model and its state."""
     m, nodes = t.face_nodes_count[f], t.face_node + t.face_nodes_begin[f]
-    _, one, two = nodal_slopes(x, nodes, t.face_value + (t.face_shape[f] + p * m), m)
-    return one, two
+    rows = nodal_slopes(x, nodes, t.face_value + (t.face_shape[f] + p * m), m)
+    return row(rows, 1), row(rows, 2)
 
 
 @compiled

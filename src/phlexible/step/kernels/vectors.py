@@ -101,6 +101,13 @@ def outer(a: Vector, b: Vector) -> Matrix:
 
 
 @compiled
+def zero_matrix() -> Matrix:
+    """Return a 3 x 3 matrix of zeros."""
+    nothing = vector(0.0, 0.0, 0.0)
+    return matrix(nothing, nothing, nothing)
+
+
+@compiled
 def mean_vector(t: Tables, k: int) -> Vector:
     """Return the mean over the time step of point or direction k in world axes: its value at the start plus half
     its change. ``t`` contains all arrays of the model and its state."""

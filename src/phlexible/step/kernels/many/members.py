@@ -12,19 +12,17 @@ from math import sqrt
 from phlexible.step.compilation.compiled import compiled
 from phlexible.step.compilation.notation import (
     Integers,
-    Matrix,
     Tables,
     Vector,
     cross,
     dot,
-    matrix,
     secant_parts,
     three_secants,
     vector,
 )
 from phlexible.step.kernels.floating_bodies import unit
 from phlexible.step.kernels.many.meshes import mesh_distance, mesh_distance_change
-from phlexible.step.kernels.vectors import mean_vector, outer
+from phlexible.step.kernels.vectors import mean_vector, outer, zero_matrix
 from phlexible.step.tables.declarations import MESH, MOVING, RIM
 from phlexible.step.tables.solid_distances import solid_distance
 
@@ -183,13 +181,6 @@ def axis_point(t: Tables, m: int, s: float) -> Vector:
     axis of contact shape m [m]. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of
     the model and its state."""
     return (1.0 - s) * mean_vector(t, t.member_start[m]) + s * mean_vector(t, t.member_end[m])
-
-
-@compiled
-def zero_matrix() -> Matrix:
-    """Return a 3 x 3 matrix of zeros."""
-    nothing = vector(0.0, 0.0, 0.0)
-    return matrix(nothing, nothing, nothing)
 
 
 @compiled

@@ -20,9 +20,8 @@ from phlexible.step.kernels.many.members import (
     components_in_axes,
     drilling_radius,
     point_displacement,
-    zero_matrix,
 )
-from phlexible.step.kernels.vectors import mean_directions, mean_vector, outer, solve_moment
+from phlexible.step.kernels.vectors import mean_directions, mean_vector, outer, solve_moment, zero_matrix
 from phlexible.step.tables.declarations import DRILLED, INSET, MET, PAIR, RIM, SLIPS, TURN
 
 # Bristles of pairs, merged step by step with the list of the pairs that touch.

@@ -18,6 +18,7 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
+from phlexible.step.kernels.floating_bodies import eye
 from phlexible.step.kernels.functions import compute_gradients
 from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.soft import (
@@ -25,14 +26,16 @@ from phlexible.step.kernels.soft import (
     branch_stress,
     deformation_gradient,
     mean_stress,
-    metric,
     metric_change,
     set_stress_tangent,
     soft_gamma,
+    strained_point,
+    symmetric,
+    tangent_product,
 )
 from phlexible.step.kernels.solver.newton import AT_ROUND_OFF, PREDICTED, STALLED, TOLERANCE, velocity_norm
 from phlexible.step.kernels.step import residuals
-from phlexible.step.kernels.vectors import outer
+from phlexible.step.kernels.vectors import outer, zero_matrix
 
 EXACT = 1e-14  # of the energy: what is left of the residual times the velocities
 INEXACT = 1e-3  # share of its residual that an update of Newton's method leaves
@@ -57,23 +60,22 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
     of each node, stored in ``t.node_inverse``. The block is the nodal mass plus h^2 / 4 times the material
     stiffness of the linear law, raised by damping. All directions are marked as free: ``t.node_free`` becomes the
     identity. h is the length of the time step [s], ``damping`` numerical damping, a multiple of the stiffness."""
-    one = matrix(vector(1.0, 0.0, 0.0), vector(0.0, 1.0, 0.0), vector(0.0, 0.0, 1.0))
     for b in range(t.carriers):
-        t.node_free[b] = one
+        t.node_free[b] = eye()
     for p in range(t.mass_pairs):
         if t.mass_first[p] == t.mass_second[p]:
-            t.node_inverse[t.mass_first[p]] = t.mass[p] * one
+            t.node_inverse[t.mass_first[p]] = t.mass[p] * eye()
     for e in range(t.soft_elements):
         g, k, first = t.soft_group[e], t.soft_nodes_count[e], t.soft_nodes_begin[e]
         factor = 0.25 * h * h * (1.0 + 2.0 * (soft_gamma(t, e, h, damping) + branch_gain(t, t.soft_group[e], h)))
         for p in range(t.soft_points_count[e]):
             slope = t.soft_slopes_begin[e] + p * k
             weight = factor * t.soft_weight[t.soft_points_begin[e] + p]
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            spread = outer(x, x) + outer(y, y) + outer(z, z)
+            F = deformation_gradient(t, e, p, t.position)
+            spread = transposed(F) @ F
             for i in range(k):
                 n, b = t.soft_gradient[slope + i], t.soft_node[first + i]
-                a = n.x * x + n.y * y + n.z * z
+                a = n @ F
                 own = (weight * (t.soft_lame[g] + t.soft_shear[g])) * outer(a, a)
                 t.node_inverse[b] = t.node_inverse[b] + own + (weight * t.soft_shear[g] * dot(n, n)) * spread
     for b in range(t.carriers):
@@ -87,9 +89,8 @@ def constrain_nodes(t: Tables) -> None:
     from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``, which become zero for a
     completely fixed node. Directions that depend on earlier ones are skipped. ``t`` contains all arrays of the
     model and its state."""
-    nothing = vector(0.0, 0.0, 0.0)
     for b in range(t.carriers):
-        t.cg_solution[b] = nothing
+        t.cg_solution[b] = vector(0.0, 0.0, 0.0)
     for i in range(t.constraints):
         taken, node, rows = 0, -1, t.residual + t.node_row[t.constraint_node[i]]
         for r in range(t.functions_count[i]):
@@ -105,8 +106,7 @@ def constrain_nodes(t: Tables) -> None:
                 t.node_inverse[b] = Z - (1.0 / size) * outer(way, way)
                 t.node_free[b] = t.node_free[b] - (1.0 / dot(free, free)) * outer(free, free)
         if node >= 0 and taken == t.dimension:
-            t.node_free[node] = matrix(nothing, nothing, nothing)
-            t.node_inverse[node] = matrix(nothing, nothing, nothing)
+            t.node_free[node] = t.node_inverse[node] = zero_matrix()
 
 
 @compiled
@@ -185,25 +185,13 @@ def apply_matrix(t: Tables, h: float) -> None:
         k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
         for p in range(t.soft_points_count[e]):
             slope, own = t.soft_slopes_begin[e] + p * k, t.soft_points_begin[e] + p
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            u, v, w = deformation_gradient(t, e, p, t.shift)
-            e0, e1, e2 = dot(x, u), dot(y, v), dot(z, w)
-            e3, e4, e5 = dot(y, w) + dot(z, v), dot(x, w) + dot(z, u), dot(x, v) + dot(y, u)
-            weight, D = 0.5 * h * h * t.soft_weight[own], t.point_tangent + 36 * own
-            s, r = 0.5 * t.point_stress[2 * own], 0.5 * t.point_stress[2 * own + 1]
-            s0 = D[0] * e0 + D[6] * e1 + D[12] * e2 + D[18] * e3 + D[24] * e4 + D[30] * e5
-            s1 = D[1] * e0 + D[7] * e1 + D[13] * e2 + D[19] * e3 + D[25] * e4 + D[31] * e5
-            s2 = D[2] * e0 + D[8] * e1 + D[14] * e2 + D[20] * e3 + D[26] * e4 + D[32] * e5
-            s3 = D[3] * e0 + D[9] * e1 + D[15] * e2 + D[21] * e3 + D[27] * e4 + D[33] * e5
-            s4 = D[4] * e0 + D[10] * e1 + D[16] * e2 + D[22] * e3 + D[28] * e4 + D[34] * e5
-            s5 = D[5] * e0 + D[11] * e1 + D[17] * e2 + D[23] * e3 + D[29] * e4 + D[35] * e5
-            tx = s0 * x + s5 * y + s4 * z + (s.x * u + r.z * v + r.y * w)
-            ty = s5 * x + s1 * y + s3 * z + (r.z * u + s.y * v + r.x * w)
-            tz = s4 * x + s3 * y + s2 * z + (r.y * u + r.x * v + s.z * w)
-            tx, ty, tz = weight * tx, weight * ty, weight * tz
+            F, G = deformation_gradient(t, e, p, t.position), deformation_gradient(t, e, p, t.shift)
+            strains, shears = metric_change(F, G)
+            a, x = tangent_product(t.point_tangent + 36 * own, 0.5 * strains, shears)
+            held = symmetric(0.5 * t.point_stress[2 * own], 0.5 * t.point_stress[2 * own + 1])
+            stress = (0.5 * h * h * t.soft_weight[own]) * (symmetric(a, x) @ F + held @ G)
             for i in range(k):
-                n = t.soft_gradient[slope + i]
-                t.force_sum[t.soft_node[first + i]] += n.x * tx + n.y * ty + n.z * tz
+                t.force_sum[t.soft_node[first + i]] += t.soft_gradient[slope + i] @ stress
 
 
 @compiled
@@ -322,10 +310,7 @@ def set_point_tangents(t: Tables, h: float, damping: float) -> None:
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):
             own = t.soft_points_begin[e] + p
-            x, y, z = deformation_gradient(t, e, p, t.position)
-            u, v, w = deformation_gradient(t, e, p, t.shift)
-            c, o = metric(t, e, x, y, z)
-            dc, do = metric_change(x + 0.5 * u, y + 0.5 * v, z + 0.5 * w, u, v, w)
+            _, _, c, o, dc, do = strained_point(t, e, p)
             s, r = mean_stress(t, g, c, o, dc, do, gamma)
             a, b = branch_stress(t, e, p, dc, do, h)
             t.point_stress[2 * own], t.point_stress[2 * own + 1] = s + a, r + b
