@@ -79,14 +79,6 @@ def test_a_function_that_is_asked_step_by_step_is_known_after_some_times(takes_a
         assert all(value is None for value in values)
 
 
-@pytest.mark.parametrize("rate", [0.1, 5.0, 150.0, 1e4])
-def test_velocities_of_a_path_at_all_times(rate):
-    frame = Ground(3).moving(lambda t: (np.cos(rate * t), np.sin(rate * t), 0.0 * t))
-    times = np.linspace(0.0, 20 / rate, 57)
-    exact = rate * np.stack([-np.sin(rate * times), np.cos(rate * times), 0 * times], axis=1)
-    assert frame_velocities(frame, times) == pytest.approx(exact, abs=1e-9 * rate)
-
-
 def test_velocities_of_a_path_that_ends():
     def path(t):
         if np.any(np.asarray(t) > 2.0):

@@ -19,9 +19,8 @@ def ball_on(nodes, place, **options):
     model, lengths = ph.Model(), np.linalg.norm(np.diff(nodes, axis=0), axis=1)
     string = ph.String(float(lengths.sum()), 0.1, len(lengths), ph.LinearLaw(10.0))
     line = model.add(string, "line", shape=nodes)
-    ball = model.add(
-        ph.RigidBody.sphere(0.05, 500.0), "ball", position=place, velocity=options.pop("velocity", None)
-    )
+    velocity = options.pop("velocity", None)
+    ball = model.add(ph.RigidBody.sphere(0.05, 500.0), "ball", position=place, velocity=velocity)
     contact = model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
     return model, ball, contact
 
@@ -84,10 +83,8 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         system = system_of(model)
         state, pairs = initial_state(system), PairsAtRest(rest_equations(system))
         own = system.layout.span(system.index[ball])
-        force, stiffness = (
-            pairs.forces(state)[own][:3],
-            pairs.tangents(state, True).stiffness.toarray()[own, own][:3, :3],
-        )
+        force = pairs.forces(state)[own][:3]
+        stiffness = pairs.tangents(state, True).stiffness.toarray()[own, own][:3, :3]
         slopes, bends = np.zeros(3), np.zeros((3, 3))
         for k, move in enumerate(1e-6 * np.eye(3)):
             slopes[k] = (stored(nodes, place + move) - stored(nodes, place - move)) / 2e-6

@@ -58,14 +58,10 @@ def test_energy_and_momenta_hold_where_free_bodies_meet_a_meshed_one(kind, frict
     else:
         body, above = plate(model, **spin), (0.2, 0.05, 0.085)
     ball = model.add(ph.RigidBody.sphere(0.07, 300.0), position=above, velocity=(0.1, 0.05, -1.0))
-    box = model.add(
-        ph.RigidBody.box((0.2, 0.1, 0.1), 300.0), position=(above[0], 0.03, -0.07), velocity=(0.0, 0.1, 1.0)
-    )
-    model.apply(
-        ph.Contact(
-            [ball, box], ph.MeshSurface(body), second_radius=0.005, stiffness=2e4, friction=friction, restitution=1
-        )
-    )
+    brick = ph.RigidBody.box((0.2, 0.1, 0.1), 300.0)
+    box = model.add(brick, position=(above[0], 0.03, -0.07), velocity=(0.0, 0.1, 1.0))
+    law = {"stiffness": 2e4, "friction": friction, "restitution": 1}
+    model.apply(ph.Contact([ball, box], ph.MeshSurface(body), second_radius=0.005, **law))
     motion = model.simulate(0.05, 1e-3, progress=False)
     assert motion.contact_steps[-1] > 8 and ledger(motion) <= 1e-12
     assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)

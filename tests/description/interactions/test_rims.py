@@ -17,14 +17,8 @@ def on_planes(wheel, normals, position, velocity=(0, 0, 0), spin=(0, 0, 0), rota
     model = ph.Model(gravity=turned @ (0, 0, -G))
     ground = model.ground.at((0, 0, 0))
     planes = [ph.Plane(ground, normal=turned @ np.asarray(each, dtype=float)) for each in normals]
-    body = model.add(
-        wheel,
-        "wheel",
-        position=turned @ position,
-        velocity=turned @ velocity,
-        rotation=turned @ rotation,
-        angular_velocity=turned @ spin,
-    )
+    moving = {"velocity": turned @ velocity, "angular_velocity": turned @ spin}
+    body = model.add(wheel, "wheel", position=turned @ position, rotation=turned @ rotation, **moving)
     model.apply(ph.Contact(body, planes, stiffness=2e5, friction=0.3, damping=2.0))
     return model, body
 

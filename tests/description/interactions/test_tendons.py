@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from laws.figures import energy_error, momentum_errors
+from laws.figures import energy_error
 from phlexible.pictures.scene import scene_of
 
 GRAVITY = 9.81
 
 
-def atwood(stiffness=1e6, damping=0.0, rest_length=None, path=None, masses=(1.0, 2.0)):
+def atwood(stiffness=1e6, damping=0.0, rest_length=None, path=None, masses=(1.0, 2.0), depth=3.0, friction=0.0):
     """Two masses at the ends of a rope over two pulleys at rest."""
     model = ph.Model(gravity=(0, -GRAVITY, 0), dimension=2)
     light, heavy = (
-        model.add(ph.PointMass(mass), name, position=(x, -3, 0))
+        model.add(ph.PointMass(mass), name, position=(x, -depth, 0))
         for mass, name, x in zip(masses, ("light", "heavy"), (0, 1), strict=True)
     )
     pulleys = [model.ground.at((x, 0, 0)) for x in (0, 1)]
     guides = [light.origin, *pulleys, heavy.origin]
-    return model, model.apply(ph.Tendon(guides, stiffness, path or rest_length, damping=damping))
+    return model, model.apply(ph.Tendon(guides, stiffness, path or rest_length, damping=damping, friction=friction))
 
 
 def free_bodies(rest_length=1.5, damping=0.0, path=None, friction=0.0, seed=None):
@@ -43,14 +43,6 @@ def test_a_light_and_a_heavy_mass_over_pulleys_fall_as_atwood_says():
     assert np.abs(fall - GRAVITY / 3 * motion.time**2 / 2).max() <= 1e-4 * fall[-1]
     assert motion[ph.Tension(rope)][200:] == pytest.approx(4 / 3 * GRAVITY, rel=1e-3)
     assert energy_error(motion) <= 1e-12
-
-
-def test_the_work_of_a_winch_and_the_loss_of_a_damper_are_in_the_ledger():
-    model, rope = free_bodies(damping=2.0, path=lambda t: 3.0 - np.sin(2 * t))
-    motion = model.simulate(2.0, step=2e-3)
-    assert abs(motion.energy.work[str(rope)][-1]) > 1 and motion.energy.dissipated[-1] > 0.1
-    assert np.diff(motion.energy.dissipated).min() >= 0
-    assert energy_error(motion) <= 1e-12 and max(momentum_errors(motion)) <= 1e-12
 
 
 def test_the_stiffness_of_a_winch_follows_its_rope():
@@ -177,24 +169,20 @@ def test_a_motor_sets_the_tension():
 def test_a_motor_takes_functions_of_time_controllers_and_new_values():
     def end(value):
         model, rope = free_bodies()
-        model.apply(rope.motor(value, name="motor"))
-        return model.simulate(0.2, step=1e-2).position(model.bodies[0].origin)[-1]
+        first = model.bodies[0].origin
+        model.apply(rope.motor(value(first), name="motor"))
+        return model.simulate(0.2, step=1e-2).position(first)[-1]
 
-    assert end(lambda t: 5.0) == pytest.approx(end(5.0), abs=1e-12)
-    model, rope = free_bodies()
-    law = ph.Feedback(lambda t, measured: 5.0, measured=[ph.Position(model.bodies[0].origin)])
-    assert end(5.0) == pytest.approx(end_of(model, rope, law), abs=1e-12)
+    expected = end(lambda first: 5.0)
+    assert end(lambda first: lambda t: 5.0) == pytest.approx(expected, abs=1e-12)
+    controlled = end(lambda first: ph.Feedback(lambda t, measured: 5.0, measured=[ph.Position(first)]))
+    assert controlled == pytest.approx(expected, abs=1e-12)
     model, rope = free_bodies()
     model.apply(rope.motor(1.0, name="motor"))
     live = model.start(step=1e-2)
     live.inputs["motor"] = 5.0
     live.step(20)
-    assert live.read(ph.Position(model.bodies[0].origin)) == pytest.approx(end(5.0), abs=1e-12)
-
-
-def end_of(model, rope, tension):
-    model.apply(rope.motor(tension))
-    return model.simulate(0.2, step=1e-2).position(model.bodies[0].origin)[-1]
+    assert live.read(ph.Position(model.bodies[0].origin)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_motor_is_an_input_of_a_linear_model():
@@ -257,13 +245,3 @@ def test_what_a_slow_winch_does_is_the_weight_it_lifts():
     motion = model.simulate(1.0, step=1e-3)
     assert motion.energy.work[str(rope)][-1] == pytest.approx(GRAVITY * 0.25, rel=1e-3)
     assert motion.position(model["light"].origin)[-1, 1] == pytest.approx(-3 + 0.125, abs=1e-4)
-
-
-def test_the_order_is_two():
-    def end(step):
-        model, _ = free_bodies(rest_length=4.0)
-        motion = model.simulate(0.08, step=step)
-        return np.concatenate([motion.position(body.origin)[-1] for body in model.bodies])
-
-    ends = [end(step) for step in (4e-4, 2e-4, 1e-4)]
-    assert 3.7 < np.abs(ends[0] - ends[1]).max() / np.abs(ends[1] - ends[2]).max() < 4.3

@@ -8,6 +8,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from derivatives.whole_runs import by_differences
 from phlexible.description.interactions.functions import initial_vector
 from phlexible.description.joints.sliding import line_of
 from phlexible.errors import ConvergenceError, ModelError
@@ -52,11 +53,7 @@ def place_and_tangent(line, s):
 def bead(model, line, s, speed=1.0, mass=0.2, spin=None):
     """A point mass, or a body if it has a spin, that slides."""
     place, tangent = place_and_tangent(line, s)
-    body = (
-        ph.PointMass(mass)
-        if spin is None
-        else ph.RigidBody(mass, 1e-4 * np.array([2.0, 3.0, 1.0]), (0.01, 0.02, 0))
-    )
+    body = ph.PointMass(mass) if spin is None else ph.RigidBody(mass, (2e-4, 3e-4, 1e-4), (0.01, 0.02, 0))
     velocity = None if speed is None else speed * tangent
     placed = model.add(body, "bead", place, velocity=velocity, angular_velocity=spin)
     return placed, model.connect(ph.Sliding(placed.origin, line))
@@ -114,11 +111,8 @@ def test_newtons_matrix_is_that_of_dual_numbers(line_in, spin, dimension, at):
 def test_steps_are_of_second_order_across_borders(line_in):
     def end(step):
         model = ph.Model(gravity=(0, -9.81, 0))
-        line = (
-            line_in(model, modulus=1e6, elements=10)
-            if line_in is rod_in
-            else line_in(model, order=2, viscosity=0.02)
-        )
+        soft = {"modulus": 1e6, "elements": 10} if line_in is rod_in else {"order": 2, "viscosity": 0.02}
+        line = line_in(model, **soft)
         for port in (line.start, line.end):
             model.connect(ph.Spherical(model.ground.at(port.initial_position()), port))
         placed, slide = bead(model, line, 0.27 if line_in is rod_in else 0.21, speed=None)
@@ -305,12 +299,7 @@ def test_gradients_are_those_of_whole_runs():
 
     values = {"modulus": 1e9, "mass": 0.2}
     _, found = ph.gradient(build, cost, values, duration=0.2, step=2e-3)
-    for name, size in values.items():
-        ends = [
-            model.simulate(0.2, step=2e-3)[ph.JointPosition(model.joints[0])][-1]
-            for model in (build(values | {name: size * (1 + d)}) for d in (1e-4, -1e-4))
-        ]
-        assert found[name] == pytest.approx((ends[0] - ends[1]) / (2e-4 * size), rel=1e-5)
+    assert list(found.values()) == pytest.approx(by_differences(build, cost, values, 0.2, 2e-3, 1e-4), rel=1e-5)
 
 
 def test_batches_and_libraries_step_as_models_do(tmp_path):
@@ -419,10 +408,8 @@ def test_what_cannot_slide_is_refused_by_name():
     plate = model.add(ph.Plate(1.0, 1.0, 0.01, material), "plate", (0, 0, 3))
     short = model.add(ph.String(1.0, 0.3, 2, ph.LogarithmicLaw(200.0)), "short")
     rod = model.add(ph.Rod(1.0, section, material, elements=4), "rod")
-    mass, far = (
-        model.add(ph.PointMass(1.0), "mass", (0.5, 0.1, 0)),
-        model.add(ph.PointMass(1.0), "far", (1.5, 0, 0)),
-    )
+    mass = model.add(ph.PointMass(1.0), "mass", (0.5, 0.1, 0))
+    far = model.add(ph.PointMass(1.0), "far", (1.5, 0, 0))
     for line, words in [
         (plate, "a Plate has no line to slide along"),
         (short, "short has 3 nodes, and a line along a string needs 4"),

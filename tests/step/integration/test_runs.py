@@ -36,14 +36,6 @@ def test_every_and_the_last_instant_are_stored():
     assert x == pytest.approx([0.0, 0.4, 0.8, 1.0], abs=1e-14)
 
 
-def test_storing_less_does_not_change_the_motion():
-    model = pendulum()
-    fine, coarse = model.simulate(1.0, 0.01), model.simulate(1.0, 0.01, every=7)
-    rows = np.searchsorted(fine.time, coarse.time - 1e-9)
-    assert coarse.recording.velocity == pytest.approx(fine.recording.velocity[rows], abs=1e-13)
-    assert coarse.recording.multipliers[:-1] == pytest.approx(fine.recording.multipliers[rows[:-1]], abs=1e-7)
-
-
 def test_a_duration_that_is_no_multiple_ends_with_a_shorter_step():
     motion = falling_mass().simulate(0.25, 0.1)
     assert motion.time == pytest.approx([0.0, 0.1, 0.2, 0.25])

@@ -12,7 +12,6 @@ from phlexible.algebra import elimination
 from phlexible.algebra.elimination import block_schedule
 from phlexible.derivatives.steps import constraint_rows
 from phlexible.state.initial_velocity import undeformed
-from phlexible.state.layout import State
 from phlexible.state.system import system_of
 from phlexible.step.tables.declarations import GATHERED, TOGETHER
 from step.kernels.newton import RELAXATION, Newton
@@ -52,20 +51,19 @@ def test_solution_is_that_of_a_dense_solver(topology, dimension):
         for k in range(7)
     ]
     topology(model, bodies)
-    layout = system_of(model).layout
-    state = State(
-        0.0,
-        np.array([b.position for b in bodies]),
-        np.array([b.rotation for b in bodies]),
-        np.zeros(0),
-        rng.normal(size=int(layout.velocity[-1])),
-    )
-    newton = Newton(model, state, 0.1)
+    newton = Newton(model, initial_state_of(system_of(model), rng), 0.1)
     unknowns = rng.normal(size=newton.velocities + newton.rows)
-    matrix = newton.matrix(unknowns)
-    right, solution = newton.residual(unknowns), newton.solution(unknowns)
+    matrix, right, solution = newton.matrix(unknowns), newton.residual(unknowns), newton.solution(unknowns)
     assert np.abs(matrix @ solution - right).max() <= 1e-11 * np.abs(matrix).max() * np.abs(solution).max()
-    assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-7, abs=1e-9)
+    check_solution(newton, unknowns)
+
+
+def check_solution(newton, unknowns, by_transposed=False):
+    """The solution is that of a dense solver, also by the transposed of the factors."""
+    matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
+    for is_transposed, full in enumerate((matrix, matrix.T)[: 1 + by_transposed]):
+        solution = newton.solution(unknowns, bool(is_transposed))
+        assert solution == pytest.approx(np.linalg.solve(full, right), rel=1e-7, abs=1e-9)
 
 
 def net(side, dimension):
@@ -112,11 +110,7 @@ def test_nets_are_solved_in_groups_of_constraints(small_groups):
     newton = Newton(model, initial_state_of(system_of(model), rng), 0.02)
     rows = groups_of(newton.memory)
     assert len(rows) > 5 and rows.max() > 10
-    unknowns = rng.normal(size=newton.velocities + newton.rows)
-    matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
-    for is_transposed, full in enumerate((matrix, matrix.T)):
-        solution = newton.solution(unknowns, bool(is_transposed))
-        assert solution == pytest.approx(np.linalg.solve(full, right), rel=1e-7, abs=1e-9)
+    check_solution(newton, rng.normal(size=newton.velocities + newton.rows), by_transposed=True)
 
 
 def test_nodes_of_a_shell_are_solved_with_long_rows(small_groups):
@@ -128,11 +122,7 @@ def test_nodes_of_a_shell_are_solved_with_long_rows(small_groups):
     newton = Newton(model, initial_state_of(system_of(model), rng), 1e-3)
     assert (newton.memory["visit_apart"] == GATHERED).sum() > 3
     assert newton.memory["node_size"][newton.memory["constraint_node"]].tolist() == [5] * 7
-    unknowns = rng.normal(size=newton.velocities + newton.rows)
-    matrix, right = newton.matrix(unknowns), newton.residual(unknowns)
-    for is_transposed, full in enumerate((matrix, matrix.T)):
-        solution = newton.solution(unknowns, bool(is_transposed))
-        assert solution == pytest.approx(np.linalg.solve(full, right), rel=1e-7, abs=1e-9)
+    check_solution(newton, rng.normal(size=newton.velocities + newton.rows), by_transposed=True)
 
 
 def test_redundant_joints_are_relaxed_by_a_share_of_what_bodies_put_there(small_groups):
@@ -166,12 +156,9 @@ def test_springs_between_elastic_bodies_and_strings_are_eliminated_too(dimension
     pin = model.connect(ph.Revolute(a.start, body.point((0, 0.5, 0))))
     model.apply(pin.spring(80.0, rest=0.3))
     rng, system = np.random.default_rng(3), system_of(model)
-    state = initial_state_of(system, rng)
-    newton = Newton(model, state, 0.02)
+    newton = Newton(model, initial_state_of(system, rng), 0.02)
     assert len(newton.auxiliaries) > 0
-    unknowns = rng.normal(size=newton.velocities + newton.rows)
-    matrix, right, solution = newton.matrix(unknowns), newton.residual(unknowns), newton.solution(unknowns)
-    assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-7, abs=1e-9)
+    check_solution(newton, rng.normal(size=newton.velocities + newton.rows))
 
 
 def initial_state_of(system, rng):
