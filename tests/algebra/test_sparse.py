@@ -9,6 +9,7 @@ import skfem
 from scipy import sparse
 from scipy.sparse import csgraph
 
+import phlexible as ph
 from phlexible.algebra import sparse as sparse_factors
 from phlexible.algebra.elimination import (
     LEAST_DISSECTED,
@@ -17,6 +18,7 @@ from phlexible.algebra.elimination import (
     clusters,
     dissection_predecessors,
     elimination_order,
+    null_space_basis,
 )
 from phlexible.algebra.sparse import (
     SaddlePoint,
@@ -29,7 +31,7 @@ from phlexible.algebra.sparse import (
     superlu_factors,
     weighted_sums,
 )
-from phlexible.errors import SingularMatrixError
+from phlexible.errors import RedundancyError, SingularMatrixError
 
 ENTRIES = [(2.0, 3, 0), (1.0, 0, 1), (-0.5, 3, 2), (4.0, 1, 0), (1.5, 0, 0)]
 
@@ -262,3 +264,29 @@ def test_many_right_sides_are_solved_as_the_whole_matrix_solves_them(kind):
     for scale in (None, np.linspace(1e-3, 1e3, 5)):
         x, y = SaddlePoint(kind(matrix), kind(rows), compliance, scale).solve(forces, values)
         assert np.concatenate([x, y]) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_null_spaces_of_random_rows(seed):
+    rng = np.random.default_rng(seed)
+    matrix = sparse.random_array((12, 30), density=0.3, rng=rng, format="csr")
+    basis = null_space_basis(matrix)
+    assert basis.shape == (30, 18)
+    assert np.abs((matrix @ basis).toarray()).max() < 1e-12
+    assert np.linalg.svd(basis.toarray(), compute_uv=False)[-1] > 0.1
+
+
+def test_null_spaces_of_dependent_rows():
+    rows = np.array([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0], [1.0, 3.0, 1.0, 1.0]])
+    with pytest.raises(RedundancyError, match="depends on other rows"):
+        null_space_basis(sparse.csr_array(rows))
+    basis = null_space_basis(sparse.csr_array(rows), allow_dependent=True)
+    assert basis.shape == (4, 2) and np.abs(rows @ basis.toarray()).max() < 1e-14
+
+
+def test_the_null_space_of_a_chain_stays_sparse():
+    linear = ph.gallery.chain(links=60, elements=3).linearize(at="unloaded")
+    G = linear.mechanics.constraint_matrix
+    basis = null_space_basis(G)
+    assert np.abs(G @ basis).max() < 1e-12
+    assert basis.nnz < 2 * basis.shape[0]

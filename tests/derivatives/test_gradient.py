@@ -8,6 +8,7 @@ from derivatives.whole_runs import by_differences
 from phlexible.derivatives import gradient as gradients
 
 TIMES = np.linspace(0.0, 1.0, 4)
+WHEEL = ph.Signal(TIMES, 20 * np.sin(6 * TIMES))
 
 
 def crank_slider(p):
@@ -22,9 +23,12 @@ def middle_and_slider(model):
 
 
 def satellite(p):
-    model = ph.gallery.satellite(
-        hub_inertia=p["hub inertia"], panel_thickness=p["thickness"], damping_ratio=p["damping ratio"], elements=2
-    )
+    given = {
+        "hub_inertia": p["hub inertia"],
+        "panel_thickness": p["thickness"],
+        "damping_ratio": p["damping ratio"],
+    }
+    model = ph.gallery.satellite(**given, elements=2)
     model.apply(ph.Torque(model["hub"].origin, lambda t: (0.0 * t, 0.0 * t, p["wheel"](t))))
     return model
 
@@ -36,21 +40,18 @@ def pointing(model):
 
 
 def robot_arm(p):
-    return ph.gallery.robot_arm(
-        rise_time=p["rise time"], payload=p["payload"], gains=p["gains"], elements=2, sampled=False
-    )
+    given = {"rise_time": p["rise time"], "payload": p["payload"], "gains": p["gains"]}
+    return ph.gallery.robot_arm(**given, elements=2, sampled=False)
 
 
 def hand(model):
-    return ph.Cost.integral(ph.Position(model["hand"].origin), lambda x: (x[:, 2] - 0.4) ** 2) + ph.Cost.final(
-        ph.JointRate(model.joints[-1])
-    )
+    height = ph.Cost.integral(ph.Position(model["hand"].origin), lambda x: (x[:, 2] - 0.4) ** 2)
+    return height + ph.Cost.final(ph.JointRate(model.joints[-1]))
 
 
 def crane(p):
-    model = ph.gallery.crane(
-        load_mass=p["load"], axial_stiffness=p["axial stiffness"], gravity=p["gravity"], force=1e-9, elements=3
-    )
+    given = {"load_mass": p["load"], "axial_stiffness": p["axial stiffness"], "gravity": p["gravity"]}
+    model = ph.gallery.crane(**given, force=1e-9, elements=3)
     model.apply(ph.Force(model["trolley"].origin, lambda t: (p["push"](t), 0.0 * t, 0.0 * t)))
     return model
 
@@ -103,12 +104,7 @@ CASES = {
     "satellite": (
         satellite,
         pointing,
-        {
-            "hub inertia": 60.0,
-            "thickness": 0.025,
-            "damping ratio": 0.05,
-            "wheel": ph.Signal(TIMES, 20 * np.sin(6 * TIMES)),
-        },
+        {"hub inertia": 60.0, "thickness": 0.025, "damping ratio": 0.05, "wheel": WHEEL},
         (1.0, 0.05),
     ),
     "robot arm": (robot_arm, hand, {"rise time": 0.3, "payload": 2.0, "gains": 1.0}, (0.05, 2e-3)),
@@ -178,13 +174,11 @@ def test_the_final_place_of_what_flies_freely_moves_with_its_velocity():
         return model
 
     for axis in range(3):
-        _, slopes = ph.gradient(
-            build,
-            lambda model, k=axis: ph.Cost.final(ph.Position(model["top"].origin), lambda x: x[:, k]),
-            [1.0, 2.0, 3.0],
-            duration=0.5,
-            step=0.01,
-        )
+
+        def cost(model, axis=axis):
+            return ph.Cost.final(ph.Position(model["top"].origin), lambda x: x[:, axis])
+
+        _, slopes = ph.gradient(build, cost, [1.0, 2.0, 3.0], duration=0.5, step=0.01)
         assert slopes == pytest.approx(0.5 * np.eye(3)[axis], abs=1e-10)
 
 
@@ -194,10 +188,12 @@ def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
     options = {"duration": duration, "step": step}
     signal = {**parameters, "wheel": ph.Signal(np.linspace(0, 1, 9), np.cos(np.linspace(0, 5, 9)))}
     single = {**signal, "wheel": signal["wheel"].values}
+
+    def sampled(p):
+        return build({**p, "wheel": signal["wheel"].with_values(p["wheel"])})
+
     together = ph.gradient(build, cost, signal, **options)[1]["wheel"]
-    alone = ph.gradient(
-        lambda p: build({**p, "wheel": signal["wheel"].with_values(p["wheel"])}), cost, single, **options
-    )[1]["wheel"]
+    alone = ph.gradient(sampled, cost, single, **options)[1]["wheel"]
     assert together == pytest.approx(alone, rel=1e-8, abs=1e-10 * np.abs(alone).max())
 
 
@@ -225,38 +221,23 @@ def stopped(p):
 
 
 @pytest.mark.parametrize(
-    ("build", "cost", "parameters", "models"),
+    ("build", "parameters", "models"),
     [
-        (
-            linked,
-            lambda model: ph.Cost.integral(ph.Position(model["link 4"].end), lambda x: x[:, 0] ** 2),
-            {"stiffness": np.array([0.01, 0.02, 0.03, 0.04]), "damping": np.array([1e-3, 2e-3, 3e-3, 4e-3])},
-            10,
-        ),
-        (
-            linked,
-            lambda model: ph.Cost.integral(ph.Position(model["link 4"].end), lambda x: x[:, 0] ** 2),
-            {"stiffness": 0.02, "damping": 1e-3 * np.arange(1.0, 6.0)},
-            6,
-        ),
-        (
-            in_common,
-            lambda model: ph.Cost.final(ph.Position(model["link 4"].end), lambda x: x[:, 0]),
-            {"damping": 1e-3 * np.arange(1.0, 6.0)},
-            11,
-        ),
-        (
-            stopped,
-            lambda model: ph.Cost.final(ph.Position(model["cart"].origin), lambda x: x[:, 0]),
-            {"mass": 1.0, "spring": 0.3, "stop": 1e5},
-            5,
-        ),
+        (linked, {"stiffness": 1e-2 * np.arange(1.0, 5.0), "damping": 1e-3 * np.arange(1.0, 5.0)}, 10),
+        (linked, {"stiffness": 0.02, "damping": 1e-3 * np.arange(1.0, 6.0)}, 6),
+        (in_common, {"damping": 1e-3 * np.arange(1.0, 6.0)}, 11),
+        (stopped, {"mass": 1.0, "spring": 0.3, "stop": 1e5}, 5),
     ],
     ids=["chain", "one array", "an array of what others move", "stop"],
 )
-def test_parameters_that_move_other_numbers_share_models(build, cost, parameters, models):
+def test_parameters_that_move_other_numbers_share_models(build, parameters, models):
     """One model each, or three for an array, and one to the other side; the derivatives are those of each alone."""
     built = []
+
+    def cost(model):
+        last = model["cart"].origin if build is stopped else model["link 4"].end
+        squares = ph.Cost.integral(ph.Position(last), lambda x: x[:, 0] ** 2)
+        return squares if build is linked else ph.Cost.final(ph.Position(last), lambda x: x[:, 0])
 
     def counted(p):
         built.append(p)
@@ -455,14 +436,11 @@ def test_a_start_may_be_a_function_of_the_model():
         model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
         return model
 
-    value, slopes = ph.gradient(
-        build,
-        lambda model: ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 2]),
-        {"height": 0.02, "modulus": 2e9},
-        duration=0.2,
-        step=0.01,
-        initial=lambda model: model.equilibrium(),
-    )
+    def sag(model):
+        return ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 2])
+
+    options = {"duration": 0.2, "step": 0.01, "initial": lambda model: model.equilibrium()}
+    value, slopes = ph.gradient(build, sag, {"height": 0.02, "modulus": 2e9}, **options)
     depth = 1000.0 * 10.0 * 12 / (8 * 2e9 * 0.02**2)
     assert value == pytest.approx(-depth, rel=1e-6)
     assert slopes["modulus"] == pytest.approx(depth / 2e9, rel=1e-5)

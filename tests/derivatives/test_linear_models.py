@@ -12,9 +12,7 @@ def cantilever(p):
     model = ph.Model(dimension=2)
     placed = model.add(beam, "beam")
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
-    return model.linearize(
-        inputs=[ph.Force(placed.end, (0, 1, 0))], outputs=[ph.Displacement(placed.end, (0, 1, 0))]
-    )
+    return model.linearize([ph.Force(placed.end, (0, 1, 0))], [ph.Displacement(placed.end, (0, 1, 0))])
 
 
 def test_bending_frequencies_scale_as_those_of_beams():

@@ -79,11 +79,8 @@ def sampled(model, p):
         return [p["gain"] * y[0] - 0.3 * y[1], 0.1 * y[2] ** 2, 0.05 * p["gain"] * y[1], 0.0]
 
     measured = [ph.JointPosition(joint), ph.JointRate(joint), ph.Displacement(end, (0, 1, 0))]
-    model.apply(
-        ph.Feedback(
-            law, measured=measured, on=[joint, end], period=6e-3, delay=6e-3, target=lambda t: [0.3, 3 * t, 0]
-        )
-    )
+    late = {"period": 6e-3, "delay": 6e-3, "target": lambda t: [0.3, 3 * t, 0]}
+    model.apply(ph.Feedback(law, measured=measured, on=[joint, end], **late))
 
 
 def linear(model, p):
@@ -96,9 +93,8 @@ def linear(model, p):
 def law_of_state(model, p):
     joint, end = model.joint("joint"), model["beam"].end
     model.apply(ph.StateForce(lambda t, x, v: -p["gain"] * np.sin(x - 0.3) - v**3, of=[joint], on=[joint]))
-    model.apply(
-        ph.StateForce(lambda t, x, v: -0.1 * p["gain"] * v * np.linalg.norm(v + [0, 0, 0.1]), of=[end], on=[end])
-    )
+    drag = lambda t, x, v: -0.1 * p["gain"] * v * np.linalg.norm(v + [0, 0, 0.1])  # noqa: E731
+    model.apply(ph.StateForce(drag, of=[end], on=[end]))
     model.apply(joint.motor(lambda t, y: -0.1 * y[1]))
 
 
@@ -133,10 +129,8 @@ def test_what_acts_in_joints(mechanism, part):
 
 
 def pushed(p):
-    model = arm(p)
-    model.apply(
-        ph.Force(model["beam"].end, lambda t: (0 * t, p["gain"] * (t > 0.0333), 0 * t), breakpoints=[0.0333])
-    )
+    model, push = arm(p), lambda t: (0 * t, p["gain"] * (t > 0.0333), 0 * t)
+    model.apply(ph.Force(model["beam"].end, push, breakpoints=[0.0333]))
     return model
 
 
@@ -148,19 +142,11 @@ def test_other_steps(options):
 
 def ball(p):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    placed = model.add(
-        ph.RigidBody(1.0, 0.004),
-        "ball",
-        position=(0, 0.12, 0),
-        velocity=(p["speed"], -1.0, 0),
-        angular_velocity=(0, 0, 3),
-    )
+    moving = {"velocity": (p["speed"], -1.0, 0), "angular_velocity": (0, 0, 3)}
+    placed = model.add(ph.RigidBody(1.0, 0.004), "ball", position=(0, 0.12, 0), **moving)
     floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
-    model.apply(
-        ph.Contact(
-            placed.origin, floor, radius=0.1, stiffness=p["stiffness"], damping=1e4, friction=0.3, exponent=1.5
-        )
-    )
+    law = {"stiffness": p["stiffness"], "damping": 1e4, "friction": 0.3, "exponent": 1.5}
+    model.apply(ph.Contact(placed.origin, floor, radius=0.1, **law))
     return model
 
 
@@ -178,11 +164,9 @@ def shoved(p):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     block = model.add(ph.RigidBody(p["mass"], 0.01), "block", position=(0, 0.0004, 0))
     slope = ph.Plane(model.ground.at((0, 0, 0)), (-0.2, 1, 0))
+    law = {"stiffness": 1e5, "damping": 1e3, "friction": p["friction"], "bristle": p["bristle"]}
     for x in (-0.1, 0.1):
-        corner = block.point((x, 0.2 * x, 0))
-        model.apply(
-            ph.Contact(corner, slope, stiffness=1e5, damping=1e3, friction=p["friction"], bristle=p["bristle"])
-        )
+        model.apply(ph.Contact(block.point((x, 0.2 * x, 0)), slope, **law))
     push = p["push"]
     model.apply(ph.Force(block.origin, lambda t: (push * np.sin(60 * t), 0 * t, 0 * t)))
     return model
@@ -213,13 +197,8 @@ STICKING = {"mass": 1.0, "friction": 0.5, "bristle": 2e4, "push": 6.0}
 def bouncing(p):
     """A ball that bounces, spins and slides, with an axis of its own."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    ball = model.add(
-        ph.RigidBody(p["mass"], 0.004),
-        "block",
-        position=(0, 0.12, 0),
-        velocity=(0.5, -1.0, 0),
-        angular_velocity=(0, 0, 3),
-    )
+    moving = {"velocity": (0.5, -1.0, 0), "angular_velocity": (0, 0, 3)}
+    ball = model.add(ph.RigidBody(p["mass"], 0.004), "block", position=(0, 0.12, 0), **moving)
     floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
     model.apply(ph.Contact(ball.origin, floor, radius=0.1, stiffness=p["bristle"], restitution=p["friction"]))
     model.apply(ph.Force(ball.origin, (0, -p["push"], 0)))
@@ -231,16 +210,11 @@ def crowd(p):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
     law = {"stiffness": p["bristle"], "damping": 1e2, "friction": p["friction"], "bristle": 0.5 * p["bristle"]}
-    discs = [
-        model.add(
-            ph.RigidBody((1 + 0.1 * k) * p["mass"], 0.004),
-            name,
-            position=(0.21 * k, 0.0999 + 0.002 * k, 0),
-            velocity=(1.5 - 1.4 * k, 0, 0),
-            angular_velocity=(0, 0, 3.0 - 3 * k),
-        )
-        for k, name in enumerate(("block", "other"))
-    ]
+    discs = []
+    for k, name in enumerate(("block", "other")):
+        moving = {"velocity": (1.5 - 1.4 * k, 0, 0), "angular_velocity": (0, 0, 3.0 - 3 * k)}
+        body, place = ph.RigidBody((1 + 0.1 * k) * p["mass"], 0.004), (0.21 * k, 0.0999 + 0.002 * k, 0)
+        discs.append(model.add(body, name, position=place, **moving))
     model.apply(ph.Contact([*(disc.origin for disc in discs), floor], radius=0.1, **law))
     model.apply(ph.Force(discs[1].origin, (-p["push"], 0, 0)))
     return model
@@ -340,9 +314,7 @@ def wheel(p):
     """It leans and turns while it rolls."""
     model = ph.Model(gravity=(0.5, 0.3, -9.81))
     turning = {"velocity": (0.3, -0.02, 0), "angular_velocity": (0.2, 3.0, 0.4)}
-    disc = model.add(
-        ph.RigidBody(p["mass"], np.diag([0.01, 0.02, 0.011])), "block", position=(0, 0, 0.1), **turning
-    )
+    disc = model.add(ph.RigidBody(p["mass"], (0.01, 0.02, 0.011)), "block", position=(0, 0, 0.1), **turning)
     model.connect(ph.Rolling(disc.origin, ph.Plane(model.ground.at((0, 0, 0))), 0.1, axis=(0, 1, 0)))
     model.apply(ph.Force(disc.point((0, 0, 0.05)), (p["push"], 0, 0)))
     return model
@@ -415,9 +387,8 @@ def linkage(p):
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     bar = model.add(ph.RigidBody(p["mass"], 0.02), "bar", position=(0.5, 0, 0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.point((-0.5, 0, 0)), name="joint"))
-    beam = ph.Beam(
-        0.5, ph.RectangularSection(0.02, 0.01), ph.Material(7e10, 2700.0), elements=2, frame="cantilever"
-    )
+    section, aluminium = ph.RectangularSection(0.02, 0.01), ph.Material(7e10, 2700.0)
+    beam = ph.Beam(0.5, section, aluminium, elements=2, frame="cantilever")
     placed = model.add(beam, "beam", position=(0.5, 0, 0))
     elbow = model.connect(ph.Revolute(bar.origin, placed.start, name="elbow"))
     model.apply(elbow.spring(p["stiffness"], rest=0.4))

@@ -16,15 +16,9 @@ EXACT = list(csv.DictReader((Path(__file__).parent / "four_bar.csv").read_text()
 
 def link(name, length, area, flexural_rigidity, lumped_mass=0.0, elements=12, stress="hermite"):
     """(45) of one link in the spaces of section 6; (48): a mass at its start is added to M_rr."""
-    beam = ph.Beam(
-        length,
-        ph.Section(area, flexural_rigidity / YOUNGS_MODULUS),
-        ph.Material(YOUNGS_MODULUS, DENSITY),
-        elements,
-        frame="cantilever",
-        strain="linear",
-        rotary_inertia=False,
-    )
+    section, material = ph.Section(area, flexural_rigidity / YOUNGS_MODULUS), ph.Material(YOUNGS_MODULUS, DENSITY)
+    options = {"frame": "cantilever", "strain": "linear", "rotary_inertia": False}
+    beam = ph.Beam(length, section, material, elements, **options)
     body = ph.linearized(beam.port_hamiltonian(dimension=2, stress=stress))
     mass, velocity = body.descriptor.tolil(), body.state_slice("velocity")
     mass[velocity, velocity] += lumped_mass * np.eye(2)
@@ -38,11 +32,8 @@ def rotation(angle):
 
 def four_bar(row, **options):
     """Links, two pins (41), and the ground as in 6.1: v_P1 = 0, w_P1 = 0, v_C3 = 0."""
-    crank_angle, coupler_angle, follower_angle = (
-        np.deg2rad(float(row["crank_angle_deg"])),
-        float(row["coupler_angle_rad"]),
-        float(row["follower_angle_rad"]),
-    )
+    crank_angle = np.deg2rad(float(row["crank_angle_deg"]))
+    coupler_angle, follower_angle = float(row["coupler_angle_rad"]), float(row["follower_angle_rad"])
     crank = link("crank", 0.108, 1.0774e-4, 11.472, **options)
     coupler = link("coupler", 0.2794, 4.0645e-5, 0.616, LUMPED_MASS, **options)
     follower = link("follower", 0.2705, 4.0645e-5, 0.616, LUMPED_MASS, **options)

@@ -23,19 +23,18 @@ def arm(*parts, gravity=9.81):
 
 def test_functions_of_the_state_are_springs_and_dampers_of_the_linear_model():
     """About a static equilibrium, which they hold too: to the digits of differences."""
-    laws = (
+
+    def law(t, x, v):
+        return np.array([0.0, 10.0, 0.0]) - 40.0 * x - v
+
+    first, hinge, link = arm(
         lambda hinge, link: hinge.servo(200.0, 3.0, angle=lambda t: 0.1),
-        lambda hinge, link: ph.StateForce(
-            lambda t, x, v: np.array([0.0, 10.0, 0.0]) - 40.0 * x - v, of=[link.end], on=[link.end], name="tip"
-        ),
+        lambda hinge, link: ph.StateForce(law, of=[link.end], on=[link.end], name="tip"),
     )
-    springs = (
+    second, _, other = arm(
         lambda hinge, link: hinge.spring(200.0, rest=0.1, damping=3.0),
-        lambda hinge, link: ph.StateForce(
-            lambda t, x, v: np.array([0.0, 10.0, 0.0]) - 40.0 * x - v, of=[ph.Position(link.end)], on=[link.end]
-        ),
+        lambda hinge, link: ph.StateForce(law, of=[ph.Position(link.end)], on=[link.end]),
     )
-    (first, hinge, link), (second, _, other) = arm(*laws), arm(*springs)
     rest = first.equilibrium()
     same = second.equilibrium()
     assert rest.position(link.end) == pytest.approx(same.position(other.end), abs=1e-9)
@@ -76,9 +75,8 @@ def test_forces_across_the_velocity_turn_modes_and_do_no_work():
     law = ph.StateForce(lambda t, x, v: 3.0 * np.array([v[1], -v[0], 0.0]), of=[body.origin], on=[body.origin])
     model.apply(law)
     axes = np.eye(3)[:2]
-    linear = model.linearize(
-        [ph.Force(body.origin, axis) for axis in axes], [ph.Velocity(body.origin, axis) for axis in axes]
-    )
+    signals = ([kind(body.origin, axis) for axis in axes] for kind in (ph.Force, ph.Velocity))
+    linear = model.linearize(*signals)
     assert np.abs(np.linalg.eigvals(linear.to_state_space().A)).max() == pytest.approx(3.0 / 0.5)
     expected = np.linalg.inv([[0.5 * 2j, -3.0], [3.0, 0.5 * 2j]])  # m i w v - f at w = 2
     assert linear.frequency_response([2.0]).values[0] == pytest.approx(expected, rel=1e-8)

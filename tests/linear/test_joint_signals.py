@@ -59,11 +59,10 @@ def test_unit_forces_along_the_coordinates_accelerate_a_body(case):
     assert answer[count:] == pytest.approx(-answer[:count] / omega**2)
     units = ["m/s^2" if "force" in word else "rad/s^2" for word in words]
     assert linear.output_units == (*units, *(unit[:-4] for unit in units))
-    if case != "planar" and case != "spherical":
-        assert linear.outputs[0].split(" of ")[0] in (
+    if case not in ("planar", "spherical"):
+        assert linear.outputs[0].split(" of ")[0].removesuffix(" 1") in (
             "angular acceleration",
             "sliding acceleration",
-            "angular acceleration 1",
         )
 
 
@@ -74,9 +73,8 @@ def test_in_the_plane():
     assert values == pytest.approx([1 / (2j * 0.5), -1 / (2j * 0.5)])
     model, joint = on_the_ground(lambda a, b: ph.Prismatic(a, b, axis=(1, 1, 0)), 2)
     linear = model.linearize([joint], [ph.JointRate(joint), ph.Velocity(model["body"].origin, (1, 0, 0))])
-    assert linear.frequency_response([2.0]).values[0, :, 0] == pytest.approx(
-        [1 / (2j * MASS), np.sqrt(0.5) / (2j * MASS)]
-    )
+    values = linear.frequency_response([2.0]).values[0, :, 0]
+    assert values == pytest.approx([1 / (2j * MASS), np.sqrt(0.5) / (2j * MASS)])
     model, joint = on_the_ground(ph.Spherical, 2)
     assert model.linearize([joint]).inputs == (f"torque of {joint}",)
 

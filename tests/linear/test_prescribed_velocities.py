@@ -52,9 +52,8 @@ def test_the_normal_form_has_the_poles_and_residues_of_the_model():
     form = normal_form_of_states(energy_form(model))
     rates, s = form.structure - form.dissipation, 1j * np.array([30.0, 300.0, 700.0, 3000.0])
     exact = model.frequency_response(s.imag).values
-    dynamic = np.array(
-        [form.outputs @ np.linalg.solve(each * np.eye(len(rates)) - rates, form.ports) for each in s]
-    )
+    unit = np.eye(len(rates))
+    dynamic = np.array([form.outputs @ np.linalg.solve(each * unit - rates, form.ports) for each in s])
     left = exact - dynamic
     slope = (left[1] - left[0]) / (s[1] - s[0])
     assert np.abs(dynamic).max() > 0.1 * np.abs(exact).max()

@@ -21,18 +21,8 @@ def on_a_slope(share, dimension=3, **more):
     normal[0], normal[down] = np.sin(slope), np.cos(slope)
     model = ph.Model(gravity=-G * np.eye(3)[down], dimension=dimension)
     block = model.add(ph.PointMass(1.0), "block")
-    model.apply(
-        ph.Contact(
-            block.origin,
-            ph.Plane(model.ground.at((0, 0, 0)), normal),
-            STIFF,
-            friction=MU,
-            bristle=BRISTLE,
-            name="foot",
-            restitution=1,
-            **more,
-        )
-    )
+    floor, law = ph.Plane(model.ground.at((0, 0, 0)), normal), {"friction": MU, "bristle": BRISTLE, **more}
+    model.apply(ph.Contact(block.origin, floor, STIFF, name="foot", restitution=1, **law))
     return model, block, slope, normal
 
 
@@ -93,15 +83,8 @@ def ball_on_a_plate(surface, turned):
         touched = ph.Plane(plate.origin, turned.apply((0, 0, 1)))
     else:
         touched = ph.Surface(plate.point((0.1, 0.05, -0.2)), ph.Sphere(0.2))
-    law = {
-        "stiffness": 1e4,
-        "radius": 0.1,
-        "friction": MU,
-        "bristle": 8e3,
-        "bristle_damping": 0.0,
-        "restitution": 1,
-    }
-    model.apply(ph.Contact(ball.origin, touched, **law))
+    law = {"friction": MU, "bristle": 8e3, "bristle_damping": 0.0, "restitution": 1}
+    model.apply(ph.Contact(ball.origin, touched, stiffness=1e4, radius=0.1, **law))
     return model
 
 

@@ -101,9 +101,8 @@ def test_open_joints_are_refused(offset, joint, message):
 
 def test_a_gap_of_round_off_is_no_gap():
     model = Mechanism(dimension=2)
-    model.connect(
-        Revolute(model.ground.at((1 + 1e-12, 0, 0)), model.add(PointMass(1.0), position=(1, 0, 0)).origin)
-    )
+    bob = model.add(PointMass(1.0), position=(1, 0, 0))
+    model.connect(Revolute(model.ground.at((1 + 1e-12, 0, 0)), bob.origin))
     started(model)
 
 

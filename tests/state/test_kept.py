@@ -74,9 +74,8 @@ def rod_on_a_pin(speed: list[float]) -> ph.Model:
     """A rod of 1 kg whose end is moved across it."""
     model = ph.Model(dimension=2)
     rod = model.add(ph.RigidBody(1.0, INERTIA * np.eye(3)), "rod", position=(ARM, 0.0, 0.0))
-    pin = model.ground.moving(
-        lambda t: (0 * t, speed[0] * t, 0 * t), velocity=lambda t: (0 * t, speed[0] + 0 * t, 0)
-    )
+    velocity = lambda t: (0 * t, speed[0] + 0 * t, 0)  # noqa: E731
+    pin = model.ground.moving(lambda t: (0 * t, speed[0] * t, 0 * t), velocity=velocity)
     model.connect(ph.Revolute(pin, rod.point((-ARM, 0.0, 0.0))))
     return model
 

@@ -25,13 +25,8 @@ def crank_slider(length=0.3, speed=150.0):
 def pendulum(height=0.0, gap=0.0, spin=2.0, slip=0.0):
     """Box on a pin in space; a second pin on its axis makes joints redundant."""
     model = ph.Model(gravity=(0, 0, -9.81))
-    box = model.add(
-        ph.RigidBody(1.0, (0.1, 0.2, 0.3)),
-        "box",
-        position=(0.5 + gap, 0, height),
-        velocity=(slip, spin / 2, 0),
-        angular_velocity=(0, 0, spin),
-    )
+    moving = {"velocity": (slip, spin / 2, 0), "angular_velocity": (0, 0, spin)}
+    box = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.3)), "box", position=(0.5 + gap, 0, height), **moving)
     model.connect(ph.Revolute(model.ground.at((0, 0, height)), box.point((-0.5, 0, 0)), axis=(0, 0, 1)))
     return model
 

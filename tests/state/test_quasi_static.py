@@ -208,9 +208,8 @@ def test_spatial_loads_and_a_follower():
     body = model.add(beam(4, "simply_supported"), rotation=None)
     hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 20 * t)
     model.connect(ph.Fixed(hub, body.start))
-    model.connect(
-        ph.Spherical(body.end, model.add(ph.RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0)).origin)
-    )
+    bob = model.add(ph.RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0))
+    model.connect(ph.Spherical(body.end, bob.origin))
     model.apply(ph.Force(body.at(0.2), (0, 0.3, 0.2), axes="body"))
     model.apply(ph.Torque(body.end, (0.01, 0.02, 0.03)))
     model.apply(ph.Torque(body.end, (0.01, 0.02, 0.03), axes="body"))
@@ -237,9 +236,8 @@ def test_no_unit_of_time_matters(frame):
     for second in (1.0, 1e6):
         rubber = ph.Material(1e6 / second**2, 1000.0)
         model = Mechanism(gravity=(0, -1e-2 / second**2, 0), dimension=3)
-        first, other = (
-            model.add(ph.Beam(LENGTH, ROD, rubber, 2, frame=frame), position=(x, 0, 0)) for x in (0.0, LENGTH)
-        )
+        body = ph.Beam(LENGTH, ROD, rubber, 2, frame=frame)
+        first, other = (model.add(body, position=(x, 0, 0)) for x in (0.0, LENGTH))
         model.connect(ph.Fixed(model.ground.at((LENGTH / 2, 0, 0)), first.at(LENGTH / 2)))
         model.connect(ph.Prismatic(first.end, other.start, axis=(0, 0, 1)))
         found.append(deformed(model).eta)

@@ -35,6 +35,10 @@ def cart(push):
     return model
 
 
+def one():
+    return ph.batch(cart, {"push": [0.0]})
+
+
 def place(model):
     return {"x": ph.Position(model["cart"].origin), "v": ph.Velocity(model["cart"].origin, (1, 0, 0))}
 
@@ -115,10 +119,9 @@ def test_groups_use_the_memory_of_lanes_one_after_the_other(monkeypatch):
 
     monkeypatch.setattr(batch, "LaneLoop", Watched)
     gc.disable()  # nothing waits for it
+    many = ph.batch(cart, {"push": np.arange(3.0 * lanes_of_processor())})
     try:
-        ph.batch(cart, {"push": np.arange(3.0 * lanes_of_processor())}).simulate(
-            0.1, 1e-2, place, threads=1, lanes=True
-        )
+        many.simulate(0.1, 1e-2, place, threads=1, lanes=True)
     finally:
         gc.enable()
     assert len(stored) == 3 and all(each is stored[0] for each in stored)
@@ -187,23 +190,14 @@ def test_a_live_mechanism_that_fails_stays_and_comes_back():
         ),
         (lambda: ph.batch(crank, {"crank_speed": 3.0}), "arrays of one length"),
         (lambda: ph.batch(crank, {"speed": SPEEDS}), "must take the parameters speed"),
-        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, lambda model: [1]), "sensors by name"),
-        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
-        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=2), "lanes must be True"),
-        (
-            lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, specialize=2),
-            "specialize must be True",
-        ),
-        (
-            lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place, lanes=False, specialize=True),
-            "leave out lanes=False",
-        ),
-        (
-            lambda: ph.batch(cart, {"push": [0.0]}).start(0.1, device="cuda", specialize=True),
-            "leave out lanes=True and specialize=True",
-        ),
-        (lambda: ph.batch(cart, {"push": [0.0]}).simulate(1.0, 0.1, place).motion(1), "below 1"),
-        (lambda: ph.batch(cart, {"push": [0.0]}).start(0.1).restore(()), "what save"),
+        (lambda: one().simulate(1.0, 0.1, lambda model: [1]), "sensors by name"),
+        (lambda: one().simulate(1.0, 0.1, place)["z"], "no sensor is named 'z'"),
+        (lambda: one().simulate(1.0, 0.1, place, lanes=2), "lanes must be True"),
+        (lambda: one().simulate(1.0, 0.1, place, specialize=2), "specialize must be True"),
+        (lambda: one().simulate(1.0, 0.1, place, lanes=False, specialize=True), "leave out lanes=False"),
+        (lambda: one().start(0.1, device="cuda", specialize=True), "leave out lanes=True and specialize=True"),
+        (lambda: one().simulate(1.0, 0.1, place).motion(1), "below 1"),
+        (lambda: one().start(0.1).restore(()), "what save"),
         (
             lambda: ph.batch(lambda k: cart(0) if k else ph.gallery.chain(1), {"k": [1, 0]}).start(0.1),
             "same inputs",

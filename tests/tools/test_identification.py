@@ -117,16 +117,8 @@ def test_several_recordings_with_inputs_biases_gains_and_delays():
         late = np.interp(TIME - STEP, motion.time, v)  # by one step of the simulation, where a spline is exact
         outputs = {"x": 1.2 * np.asarray(x) + 0.01, "v": late}
         recordings.append(ph.Recording(TIME, outputs, noise={"x": 1e-5, "v": 1e-4}, inputs={"push": force}))
-    fit = ph.identify(
-        swing,
-        {"mass": 1.5, "stiffness": 200.0, "damping": 1.0},
-        recordings,
-        sensors=travel,
-        step=STEP,
-        bias={"x": 0.1},
-        gain=["x"],
-        delay={"v": 0.01},
-    )
+    start, more = {"mass": 1.5, "stiffness": 200.0, "damping": 1.0}, {"bias": {"x": 0.1}, "delay": {"v": 0.01}}
+    fit = ph.identify(swing, start, recordings, sensors=travel, step=STEP, gain=["x"], **more)
     expected = {**true, "bias of x": 0.01, "gain of x": 1.2, "delay of v": STEP}
     assert fit.values == pytest.approx(expected, rel=1e-6)
 
@@ -162,14 +154,13 @@ def test_a_model_that_lacks_something_is_told():
     def undamped(p):
         return swing({**p, "mass": 2.0, "damping": 0.5, "push": 2.0})
 
-    fit = ph.identify(undamped, {"stiffness": 250.0}, ph.Recording(TIME, {"x": data}), sensors=travel, step=STEP)
-    assert any("not white" in words for words in fit.warnings)
-    recording = ph.Recording(TIME, {"x": data}, noise=1e-5)
-    fit = ph.identify(undamped, {"stiffness": 250.0}, recording, sensors=travel, step=STEP)
-    assert any("times the noise" in words for words in fit.warnings)
-    fit = ph.identify(
-        undamped, {"stiffness": 250.0}, recording, sensors=travel, step=STEP, bounds={"stiffness": (200.0, 260.0)}
-    )
+    def fitted(noise, **bounds):
+        recording = ph.Recording(TIME, {"x": data}, noise=noise)
+        return ph.identify(undamped, {"stiffness": 250.0}, recording, sensors=travel, step=STEP, bounds=bounds)
+
+    assert any("not white" in words for words in fitted(None).warnings)
+    assert any("times the noise" in words for words in fitted(1e-5).warnings)
+    fit = fitted(1e-5, stiffness=(200.0, 260.0))
     assert any("bound 260" in words for words in fit.warnings) and fit.values["stiffness"] == pytest.approx(260.0)
 
 
@@ -203,15 +194,12 @@ def test_modes_and_responses_are_data_too():
 
 def test_tables_of_files_are_read(tmp_path):
     columns = {"t": TIME, "z": -9.81 * TIME**2 / 2, "push": np.sin(TIME)}
-    header = ",".join(columns)
-    np.savetxt(
-        tmp_path / "run.csv", np.stack(list(columns.values()), axis=1), delimiter=",", header=header, comments=""
-    )
+    table, head = np.stack(list(columns.values()), axis=1), ",".join(columns)
+    np.savetxt(tmp_path / "run.csv", table, delimiter=",", header=head, comments="")
     savemat(tmp_path / "run.mat", columns)
     for source in (tmp_path / "run.csv", tmp_path / "run.mat", columns):
-        found = ph.Recording.of(
-            source, {"z": "z", "both": ["z", "push"]}, time="t", inputs={"force": "push"}, noise=0.1
-        )
+        outputs, given = {"z": "z", "both": ["z", "push"]}, {"inputs": {"force": "push"}, "noise": 0.1}
+        found = ph.Recording.of(source, outputs, time="t", **given)
         np.testing.assert_allclose(found.outputs["z"], columns["z"], rtol=1e-15)
         assert found.outputs["both"].shape == (51, 2) and found.inputs["force"](0.5) == pytest.approx(np.sin(0.5))
     assert repr(found).startswith("Recording(z, both: 51 instants, t = 0 to ") and len(repr(found)) < 80
@@ -264,18 +252,23 @@ def test_pictures_and_pages(tmp_path):
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "time [s]"] and (tmp_path / "fit.png").is_file()
     fit.report(tmp_path / "fit.html")
     page = (tmp_path / "fit.html").read_text()
-    assert (
-        "data:image/png" in page
-        and "95 % interval" in page
-        and "No problems found." in page
-        and "<h1>fit</h1>" in page
-        and "moved by half the step" in page
-    )
+    for words in (
+        "data:image/png",
+        "95 % interval",
+        "No problems found.",
+        "<h1>fit</h1>",
+        "moved by half the step",
+    ):
+        assert words in page
     low, high = fit.intervals()["g"]
     assert str(fit).startswith("g  9.8") and f"(95 %: {low:.6g} to {high:.6g})" in str(fit)
 
 
 FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
+
+
+def fall(recording=FALL, **options):
+    return ph.identify(stone, {"g": 9.0}, recording, **{"sensors": height, "step": STEP, **options})
 
 
 @pytest.mark.parametrize(
@@ -289,28 +282,14 @@ FALL = ph.Recording(TIME, {"z": TIME}, noise=1.0)
         (lambda: ph.RecordedResponse([1.0], [1.0, 2.0], 0.1), "must be finite, of shape"),
         (lambda: ph.identify(stone, {"g": 9.0}, FALL), "need sensors= and step="),
         (lambda: ph.identify(stone, {"g": 9.0}, ph.RecordedModes([1.0], 1.0)), "need linear="),
-        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=lambda m: 1, step=STEP), "by the names z"),
-        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, separate=["mass"]), "mass"),
-        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bias={"y": 1.0}), "not measured"),
-        (lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": (10, 20)}), "within"),
-        (
-            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"h": (0, 1)}),
-            "there are g",
-        ),
-        (
-            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, bounds={"g": ("a", 2)}),
-            r"bounds of g must be \(least, greatest\), got \('a', 2\)",
-        ),
-        (
-            lambda: ph.identify(stone, {"g": 9.0}, FALL, sensors=height, step=STEP, scales={"h": 1.0}),
-            "scales names 'h'",
-        ),
-        (
-            lambda: ph.identify(
-                stone, {"g": 9.0}, ph.Recording([0.0, 1.0], {"z": [0, np.nan]}), sensors=height, step=STEP
-            ),
-            "too few",
-        ),
+        (lambda: fall(sensors=lambda m: 1), "by the names z"),
+        (lambda: fall(separate=["mass"]), "mass"),
+        (lambda: fall(bias={"y": 1.0}), "not measured"),
+        (lambda: fall(bounds={"g": (10, 20)}), "within"),
+        (lambda: fall(bounds={"h": (0, 1)}), "there are g"),
+        (lambda: fall(bounds={"g": ("a", 2)}), r"bounds of g must be \(least, greatest\), got \('a', 2\)"),
+        (lambda: fall(scales={"h": 1.0}), "scales names 'h'"),
+        (lambda: fall(ph.Recording([0.0, 1.0], {"z": [0, np.nan]})), "too few"),
     ],
 )
 def test_mistakes_are_named(call, words):
@@ -322,15 +301,12 @@ def test_inputs_and_delays_beyond_the_data_are_refused():
     time = np.linspace(0.0, 1.0, 41)
     readings = 0.05 * np.sin(3.0 * time) ** 2
     push = ph.Signal(time[:21], np.ones(21))
-    with pytest.raises(
-        ph.ParameterError, match=r"input push has 21 samples up to 0\.5 s, the outputs go on to 1 s"
-    ):
+    words = r"input push has 21 samples up to 0\.5 s, the outputs go on to 1 s"
+    with pytest.raises(ph.ParameterError, match=words):
         ph.Recording(time, {"x": readings}, inputs={"push": push})
     ph.Recording(time, {"x": readings}, inputs={"push": ph.Signal([0.0, 0.1], [0.0, 1.0])})
     with pytest.raises(ph.ParameterError, match=r"delay of z, 2 s, is not within its 1 s of data"):
-        ph.identify(
-            stone, {"g": 5.0}, ph.Recording(time, {"z": readings}), sensors=height, step=0.1, delay={"z": 2.0}
-        )
+        fall(ph.Recording(time, {"z": readings}), step=0.1, delay={"z": 2.0})
 
 
 def pendulum(p):
@@ -340,17 +316,15 @@ def pendulum(p):
     return model
 
 
+def turned(model):
+    return {"angle": ph.JointPosition(model.joint("hinge"))}
+
+
 SWING = {"mass": 2.0, "stiffness": 300.0, "damping": 0.4, "push": 1.5}
 MEASURED = {
     "fall beyond the size of the body": (stone, {"g": 9.81}, {"g": 8.0}, height, 1e3),
     "wrong frequency": (swing, SWING, {**SWING, "stiffness": 450.0}, lambda m: {"x": travel(m)["x"]}, 1e3),
-    "angle": (
-        pendulum,
-        {"length": 1.0},
-        {"length": 0.8},
-        lambda m: {"angle": ph.JointPosition(m.joint("hinge"))},
-        180 / np.pi,
-    ),
+    "angle": (pendulum, {"length": 1.0}, {"length": 0.8}, turned, 180 / np.pi),
 }
 
 
@@ -387,9 +361,8 @@ def tip(model):
 def test_another_discretization_moves_what_the_interval_misses():
     true = bent({"E": 200e9, "parts": True})
     motion = true.simulate(0.1, 1e-3, progress=False)
-    data = ph.Recording(
-        motion.time, {"tip": motion[tip(true)["tip"]] + 1e-6 * np.random.default_rng(0).normal(size=101)}
-    )
+    noisy = motion[tip(true)["tip"]] + 1e-6 * np.random.default_rng(0).normal(size=101)
+    data = ph.Recording(motion.time, {"tip": noisy})
     fit = ph.identify(bent, {"E": 190e9}, data, sensors=tip, step=1e-3, progress=False)
     missed = abs(fit.values["E"] - 200e9)
     assert missed > 3 * np.sqrt(fit.covariance[0, 0])

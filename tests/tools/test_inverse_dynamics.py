@@ -143,12 +143,8 @@ def test_a_load_on_a_crane_follows_as_its_flat_outputs_say():
         s, a = smooth(time, duration), smooth(time, duration, 2) * inside
         top = 4 * s + 4 * a / (G + 2 * a) * (4 - 2 * s)
         pull = 50 * np.hypot(4 * a, G + 2 * a)
-        off.append(
-            (
-                np.abs(found.motion.position(trolley.origin)[:, 0] - top).max() / 4,
-                np.abs(found["winch"].values + pull).max() / pull.max(),
-            )
-        )
+        misses = found.motion.position(trolley.origin)[:, 0] - top, found["winch"].values + pull
+        off.append([np.abs(missed).max() / size for missed, size in zip(misses, (4, pull.max()), strict=True)])
         free, _, load = hoist(found["drive"], found["winch"])
         run = free.simulate(duration + 2 * found.lead, step, progress=False)
         way = np.array([0, -4, 0]) + np.outer(s, [4, 2, 0])

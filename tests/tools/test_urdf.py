@@ -18,10 +18,8 @@ def test_rigid_inverse_dynamics_are_those_of_pinocchio(case):
     names = REFERENCE["joints"]
     model = ph.from_urdf(HERE / "ur5.urdf", positions=dict(zip(names, case["q"], strict=True)))
     for name, v, a in zip(names, case["v"], case["a"], strict=True):
-        drive = model.joint(name).drive(
-            angle=lambda t, v=v, a=a: v * t + a * t * t / 2, rate=lambda t, v=v, a=a: v + a * t
-        )
-        model.apply(drive)
+        path, rate = (lambda t, v=v, a=a: v * t + a * t * t / 2), (lambda t, v=v, a=a: v + a * t)
+        model.apply(model.joint(name).drive(angle=path, rate=rate))
     motion = model.simulate(2e-4, 1e-4, progress=False)
     found = np.array([motion.required(model.joint(name))[0] for name in names])
     assert np.abs(found - case["torque"]).max() <= 1e-9 * np.abs(case["torque"]).max()
@@ -79,14 +77,9 @@ def test_joints_of_all_kinds_with_limits_and_mimics(gripper):
 
 def test_flexible_links_take_the_place_of_rigid_ones(tmp_path):
     """A beam clamped at the base bends under its tip's weight by P L^3 / 3 E I, with the weight of the beam."""
-    path = tmp_path / "boom.urdf"
-    path.write_text(
-        f"""<robot name="boom"><link name="base"/>{LINK.format(name="boom", mass=1, center="0 0.1 0")}
-{LINK.format(name="load", mass=2.0, center="0 0 0")}
-<joint name="clamp" type="fixed"><parent link="base"/><child link="boom"/></joint>
-<joint name="grip" type="fixed"><parent link="boom"/><child link="load"/><origin xyz="0 0.8 0"/></joint></robot>""",
-        encoding="utf-8",
-    )
+    links = [LINK.format(name="boom", mass=1, center="0 0.1 0"), LINK.format(name="load", mass=2.0, center="0 0 0")]
+    grip = joint("grip", "fixed", "boom", "load", origin="0 0.8 0")
+    path = robot(tmp_path / "boom.urdf", *links, joint("clamp", "fixed", "base", "boom"), grip)
     steel = ph.Material(2e11, 7800.0)
     boom = ph.Beam(0.8, ph.CircularSection(0.03), steel, elements=4, frame="cantilever", strain="linear")
     model = ph.from_urdf(path, flexible={"boom": boom})
@@ -103,17 +96,13 @@ def test_flexible_links_take_the_place_of_rigid_ones(tmp_path):
         ph.from_urdf(path, flexible={"boom": "soft"})
 
 
-OPEN = '<child link="left"/>'
+OPEN, WHEEL = '<child link="left"/>', LINK.format(name="wheel", mass=0.3, center="0 0 0")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (
-            LINK.format(name="wheel", mass=0.3, center="0 0 0"),
-            '<link name="wheel"/>',
-            "wheel moves on spin and has no i",
-        ),
+        (WHEEL, '<link name="wheel"/>', "wheel moves on spin and has no i"),
         ('<mass value="0.3"/>', '<mass value="-0.3"/>', "link wheel: no body has a mass of -0.3 kg"),
         ('lower="0" upper="0.04"', 'lower="0.01" upper="0.04"', r"open is at 0, .* positions={'open': 0.01}"),
         ('type="continuous"', 'type="screw"', "which URDF does not have|no URDF file"),
@@ -246,11 +235,8 @@ def test_coordinates_need_inertia_and_links_do_not(tmp_path):
     inertia = np.array([[2, 0, -0.2], [0, 2, 0.4], [-0.2, 0.4, 1.1]])
     assert rates == pytest.approx(np.linalg.solve(inertia, [3.0, 0.0, 3.0]), rel=1e-5)
     hinge = joint("h", "continuous", "base", "a", "0 0 1")
-    for moments in (
-        (8.53333333333e-07, 1.70666666667e-06, 8.53333333333e-07),
-        (0, 1e-3, 1e-3),
-        (-4e-22, 1e-3, 1e-3),
-    ):
+    slim = (8.53333333333e-07, 1.70666666667e-06, 8.53333333333e-07)
+    for moments in (slim, (0, 1e-3, 1e-3), (-4e-22, 1e-3, 1e-3)):
         assert ph.from_urdf(robot(path, link("a", 1.0, moments), hinge))["a"].body.mass == 1.0
     thin = link("a", 1.0, (1e-3, 1e-3, 0), "0 0 0.1")
     for spun in (thin, link("a", 1.0, (0, 0, 0)), '<link name="a"/>'):

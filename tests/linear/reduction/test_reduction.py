@@ -138,9 +138,8 @@ def test_a_balanced_reduction_keeps_the_sense_of_forces_across_the_velocity():
 
     model.apply(ph.StateForce(law, of=bobs, on=bobs, name="law"))
     axes = np.eye(3)[:2]
-    linear = model.linearize(
-        [ph.Force(bobs[0], axis) for axis in axes], [ph.Velocity(bobs[1], axis) for axis in axes]
-    )
+    pushes, speeds = [ph.Force(bobs[0], axis) for axis in axes], [ph.Velocity(bobs[1], axis) for axis in axes]
+    linear = model.linearize(pushes, speeds)
     reduced = linear.reduce(8, "balanced")
     omega = np.linspace(0.5, 6.0, 12)
     exact = linear.frequency_response(omega).values
