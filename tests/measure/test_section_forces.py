@@ -44,14 +44,8 @@ def test_an_end_force_and_an_end_moment_give_what_statics_says(strain, is_modal,
     model.apply(ph.Torque(beam.end, moment))
     x, found = first(at_rest(model), beam)
     arm = LENGTH - x
-    expected = np.array(
-        [
-            *(np.full(len(x), each) for each in force),
-            np.full(len(x), moment[0]),
-            moment[1] - force[2] * arm,
-            moment[2] + force[1] * arm,
-        ]
-    )
+    even = [np.full(len(x), each) for each in (*force, moment[0])]
+    expected = np.array([*even, moment[1] - force[2] * arm, moment[2] + force[1] * arm])
     assert found == pytest.approx(expected, rel=2e-3, abs=2e-6)
 
 
@@ -74,9 +68,8 @@ def test_a_rotating_beam_carries_its_centrifugal_force(dimension, frame) -> None
     """N = rho A Omega^2 (L^2 - x^2) / 2; its mean over an element is the element's value."""
     speed, elements = 40.0, 5
     model = ph.Model(dimension=dimension)
-    beam = model.add(
-        ph.Beam(LENGTH, WIDE, STEEL, elements=elements, frame=frame), "beam", angular_velocity=(0, 0, speed)
-    )
+    body = ph.Beam(LENGTH, WIDE, STEEL, elements=elements, frame=frame)
+    beam = model.add(body, "beam", angular_velocity=(0, 0, speed))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
     ends = np.linspace(0, LENGTH, elements + 1)
     a, b = ends[:-1], ends[1:]

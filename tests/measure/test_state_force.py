@@ -68,13 +68,11 @@ def test_a_servo_follows_its_target():
     wheel = model.add(ph.RigidBody(1.0, 0.2), "wheel")
     hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), wheel.origin))
     model.apply(hinge.servo(8.0, 0.6, angle=target, name="servo"))
-    expected = solve_ivp(
-        lambda t, y: [y[1], (8.0 * (target(t) - y[0]) + 0.6 * (1.5 * np.cos(3.0 * t) - y[1])) / 0.2],
-        (0.0, 2.0),
-        [0.0, 0.0],
-        rtol=1e-10,
-        atol=1e-12,
-    ).y[0, -1]
+
+    def rates(t, y):
+        return [y[1], (8.0 * (target(t) - y[0]) + 0.6 * (1.5 * np.cos(3.0 * t) - y[1])) / 0.2]
+
+    expected = solve_ivp(rates, (0.0, 2.0), [0.0, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
     errors = [model.simulate(2.0, h, progress=False).angle(hinge)[-1] - expected for h in (2e-2, 1e-2)]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05) and abs(errors[1]) < 1e-3
     with pytest.raises(ph.ParameterError, match="one target"):
@@ -103,12 +101,8 @@ def test_a_law_in_a_light_joint_is_a_servo(dimension):
         return 80.0 * (0.5 * np.sin(3 * t) - x) + 4.0 * (1.5 * np.cos(3 * t) - v)
 
     laws, joint = boom(lambda hinge: ph.StateForce(law, of=[hinge], on=[hinge], name="law"), dimension)
-    servo, hinge = boom(
-        lambda hinge: hinge.servo(
-            80.0, 4.0, angle=lambda t: 0.5 * np.sin(3 * t), rate=lambda t: 1.5 * np.cos(3 * t), name="law"
-        ),
-        dimension,
-    )
+    target = {"angle": lambda t: 0.5 * np.sin(3 * t), "rate": lambda t: 1.5 * np.cos(3 * t), "name": "law"}
+    servo, hinge = boom(lambda hinge: hinge.servo(80.0, 4.0, **target), dimension)
     motion, expected = (model.simulate(0.1, 1e-3, progress=False) for model in (laws, servo))
     assert motion.angle(joint) == pytest.approx(expected.angle(hinge), abs=1e-8)
     assert motion.energy.work["law"] == pytest.approx(expected.energy.work["law"], abs=1e-6)
@@ -122,9 +116,8 @@ def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
     assert np.abs(motion.position(place) - (1.0, 0.0, 0.0)).max() <= 1e-15 and motion.halvings[-1] == 0
     ball = ph.Model(dimension=2)
     body = ball.add(ph.PointMass(1.0), "ball", (0.0, 0.5, 0.0))
-    ball.apply(
-        ph.StateForce(lambda t, x, v: np.array([0.0, -9.81, 0.0]), of=[body.origin], on=[body.origin], name="law")
-    )
+    weight = lambda t, x, v: np.array([0.0, -9.81, 0.0])  # noqa: E731
+    ball.apply(ph.StateForce(weight, of=[body.origin], on=[body.origin], name="law"))
     floor = ph.Plane(ball.ground.at((0.0, 0.0, 0.0)), (0.0, 1.0, 0.0))
     ball.apply(ph.Contact(body.origin, floor, stiffness=1e5, radius=0.1, restitution=1))
     motion = ball.simulate(0.6, 1e-2, progress=False)

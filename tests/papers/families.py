@@ -47,13 +47,8 @@ def gears():
 def rolling():
     """A disc out of balance that rolls on a plane, and a nut on a screw that carries a pendulum."""
     model = ph.Model((0.3, 0.2, -9.81))
-    disc = model.add(
-        ph.RigidBody(1.0, (0.01, 0.02, 0.01), center=(0.01, 0.0, 0.0)),
-        "disc",
-        position=(0, 0, 0.1),
-        velocity=(0.4, 0, 0),
-        angular_velocity=(0.0, 4.0, 0.3),
-    )
+    body, moving = ph.RigidBody(1.0, (0.01, 0.02, 0.01), center=(0.01, 0.0, 0.0)), {"velocity": (0.4, 0, 0)}
+    disc = model.add(body, "disc", position=(0, 0, 0.1), angular_velocity=(0.0, 4.0, 0.3), **moving)
     nut = model.add(ph.RigidBody(0.5, (0.01, 0.01, 0.01), center=(0.1, 0, 0)), "nut", position=(0.5, 0, 0))
     model.connect(ph.Rolling(disc.origin, ph.Plane(model.ground.at((0, 0, 0))), 0.1, axis=(0, 1, 0)))
     thread = model.connect(ph.Cylindrical(model.ground.at((0.5, 0, 0)), nut.origin, axis=(0, 0, 1)))
@@ -89,9 +84,8 @@ def contacts():
     rub = {"friction": 0.2, "bristle": 0, "friction_speed": 0.1}
     model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **rub))
     model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **rub))
-    model.apply(
-        ph.Contact(upper.origin, ph.Surface(ball.origin, ph.Sphere(0.1)), 2e4, radius=0.1, **rub, restitution=1)
-    )
+    lower = ph.Surface(ball.origin, ph.Sphere(0.1))
+    model.apply(ph.Contact(upper.origin, lower, 2e4, radius=0.1, **rub, restitution=1))
     rail = ph.Capsule(model.ground.at((-1, 2, 0.9)), model.ground.at((1, 2, 0.9)), 0.1)
     model.apply(ph.Contact(rider.origin, rail, 2e4, radius=0.1, **rub, restitution=1))
     slide = model.connect(ph.Prismatic(model.ground.at((3, 0, 0)), cart.origin))
@@ -115,31 +109,20 @@ def sticking():
     turns = {"rolling": 2e-2, "drilling": 2e-2}
     model.apply(ph.Contact(block.origin, floor, 2e3, damping=1e3, **bristle))
     model.apply(ph.Contact(ball.origin, floor, 2e4, radius=0.1, damping=2e4, **bristle, **turns))
-    model.apply(
-        ph.Contact(
-            upper.origin,
-            ph.Surface(ball.origin, ph.Sphere(0.1)),
-            2e4,
-            radius=0.1,
-            **bristle,
-            **turns,
-            restitution=1,
-        )
+    lower, slips = (
+        ph.Surface(ball.origin, ph.Sphere(0.1)),
+        {"friction": 0.1, "bristle": 2e3, "bristle_damping": 20.0},
     )
-    model.apply(
-        ph.Contact(
-            fast.origin, floor, 2e4, radius=0.1, friction=0.1, bristle=2e3, bristle_damping=20.0, restitution=1
-        )
-    )
+    model.apply(ph.Contact(upper.origin, lower, 2e4, radius=0.1, **bristle, **turns, restitution=1))
+    model.apply(ph.Contact(fast.origin, floor, 2e4, radius=0.1, **slips, restitution=1))
     return model, cart.origin, block.origin, ball.point((0.03, 0, 0.05)), upper.point((0.03, 0, 0.05)), fast.origin
 
 
 def string():
     """A rope that hangs from the ground and carries a bob; viscous, of a law that is not quadratic."""
     model = ph.Model(FALL)
-    rope = model.add(
-        ph.String(1.0, 0.2, 4, ph.LogarithmicLaw(200.0), viscosity=1e-3), "rope", shape=((0, 0, 0), (1.1, 0, 0))
-    )
+    body = ph.String(1.0, 0.2, 4, ph.LogarithmicLaw(200.0), viscosity=1e-3)
+    rope = model.add(body, "rope", shape=((0, 0, 0), (1.1, 0, 0)))
     bob = model.add(ph.PointMass(0.3), "bob", position=(1.1, 0, 0))
     model.connect(ph.Spherical(model.ground.at((0, 0, 0)), rope.start))
     model.connect(ph.Spherical(rope.end, bob.origin))

@@ -29,10 +29,8 @@ TABLEAUX = (
 def collocate(form, tableau, x, duration, steps, is_projected=True):
     """The state after equal steps from t = 0; Gauss schemes are projected unless that is left out."""
     equations = Equations(form, form.default_inputs, x, form.default_input_states)
-    loop, step = (
-        StageLoop(equations, tableau, x, is_projected and not tableau.is_stiffly_accurate),
-        duration / steps,
-    )
+    loop = StageLoop(equations, tableau, x, is_projected and not tableau.is_stiffly_accurate)
+    step = duration / steps
     for k in range(steps):
         x = loop.advance(k * step, step, x).end
     return x

@@ -25,11 +25,8 @@ class Constrained(ph.PortHamiltonianModel):
         self.masses, self.potential, self.slope = np.array(masses, dtype=float), potential, slope
         self.forms, self.straight = (np.array([form[k] for form in forms]) for k in (0, 1))
         n = len(self.masses)
-        self.states = (
-            StateGroup("place", "m", n),
-            StateGroup("velocity", "m/s", n),
-            StateGroup("multiplier", "N/m", len(forms)),
-        )
+        kinds = (("place", "m", n), ("velocity", "m/s", n), ("multiplier", "N/m", len(forms)))
+        self.states = tuple(StateGroup(*kind) for kind in kinds)
         self.ports = ()
 
     @property
@@ -74,9 +71,8 @@ LENGTH, WEIGHT, OPENING = 0.8, 9.81, 2.0
 
 
 def pendulum():
-    model = Constrained(
-        [1.0, 1.0], [(np.eye(2), np.zeros(2))], lambda q: WEIGHT * q[1], lambda q: np.array([0.0, WEIGHT])
-    )
+    circle, slope = (np.eye(2), np.zeros(2)), np.array([0.0, WEIGHT])
+    model = Constrained([1.0, 1.0], [circle], lambda q: WEIGHT * q[1], lambda q: slope)
     place = LENGTH * np.array([np.sin(OPENING), -np.cos(OPENING)])
     return model, model.start(place, np.zeros(2))
 
@@ -99,12 +95,8 @@ def test_a_pendulum_in_cartesian_coordinates_agrees_with_elliptic_functions_with
     for step in (0.02, 0.01, 0.005):
         run = ph.integrate(model, x, None, 1.0 + step / 2, step, method)
         place, force = swing(run.time)
-        errors.append(
-            [
-                np.abs(run.state("place") - place).max() / LENGTH,
-                np.abs(run.state("multiplier")[:, 0] - force).max() / np.abs(force).max(),
-            ]
-        )
+        pairs = (run.state("place") - place, LENGTH), (run.state("multiplier")[:, 0] - force, np.abs(force).max())
+        errors.append([np.abs(missed).max() / size for missed, size in pairs])
         assert np.abs(run.balance_error).max() <= 1e-13 * WEIGHT
         gaps = model.constraints(run.state("place")) - LENGTH**2 / 2
         assert np.abs(gaps).max() <= 2e-13

@@ -21,10 +21,8 @@ def assert_products(model, x, seed=0):
     energies = model.storages(states)
     for k, each in enumerate(states):
         assert energies[k] == pytest.approx(model.storage(each), rel=1e-12)
-        J, R, B, E = (
-            dense(getattr(model, f"{name}_matrix")(each))
-            for name in ("structure", "dissipation", "port", "descriptor")
-        )
+        names = ("structure", "dissipation", "port", "descriptor")
+        J, R, B, E = (dense(getattr(model, f"{name}_matrix")(each)) for name in names)
         pairs = [
             (model.efforts(states)[k], model.effort(each)),
             (model.descriptor_products(states, rates)[k], E @ rates[k]),
@@ -68,9 +66,8 @@ def composed():
     port = mass.ports[0]
     mass = ph.with_prefix(mass.with_ports(joint=port, guide=port.select(1)), "mass")
     body = ph.with_prefix(BODIES["rigid body"].port_hamiltonian(dimension=2), "body")
-    whole = ph.transformer(
-        ph.with_prefix(beam, "beam"), mass, lambda a, b: a[2:6].reshape(2, 2).T, ("beam.end force", "mass.joint")
-    )
+    beam, ports = ph.with_prefix(beam, "beam"), ("beam.end force", "mass.joint")
+    whole = ph.transformer(beam, mass, lambda a, b: a[2:6].reshape(2, 2).T, ports)
     whole = ph.inverted(ph.inverted(whole, "mass.guide"), "beam.start force")
     whole = ph.gyrator(whole, body, lambda a, b: (1 + b[0]) * np.eye(2), ("beam.start force", "body.origin force"))
     return whole
