@@ -16,8 +16,7 @@ def test_a_formula_leaves_the_entries_that_its_value_needs() -> None:
     tape = NumberTape()
     x = numbers(tape, 4)
     unused = np.sqrt(x[2] + 1.0)
-    length = np.sqrt((2.0 * x[:2] * x[:2]).sum())
-    assert tape.output([3.0 - length / 2, 0.0 * unused]) == (0, 4)
+    assert tape.output([3.0 - np.sqrt((2.0 * x[:2] * x[:2]).sum()) / 2, 0.0 * unused]) == (0, 4)
     square = TapeEntry(SUM, ((2.0, (0, 0)), (2.0, (1, 1))))
     result = TapeEntry(SUM, ((-0.5, (FIRST + 1,)),), 3.0)
     assert tape.entries == [square, TapeEntry(ROOT, of=(FIRST,)), result, TapeEntry(SUM)]

@@ -203,8 +203,7 @@ def test_singular_matrices_are_refused(matrix, words):
 def test_zeros_that_are_stored_are_zeros():
     matrix = sparse.csc_array(np.array([[0.0, 1.0], [1.0, 1.0]]))
     matrix.data[matrix.data == 1.0] = [1.0, 1.0, 0.0]
-    solution = lu_factors(matrix).solve(np.array([3.0, 2.0]))
-    assert solution == pytest.approx([2.0, 3.0])
+    assert lu_factors(matrix).solve(np.array([3.0, 2.0])) == pytest.approx([2.0, 3.0])
     matrix.data[1] = 0.0
     before = matrix.data.copy()
     with pytest.raises(SingularMatrixError, match="at most 1"):
@@ -268,8 +267,7 @@ def test_many_right_sides_are_solved_as_the_whole_matrix_solves_them(kind):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_null_spaces_of_random_rows(seed):
-    rng = np.random.default_rng(seed)
-    matrix = sparse.random_array((12, 30), density=0.3, rng=rng, format="csr")
+    matrix = sparse.random_array((12, 30), density=0.3, rng=np.random.default_rng(seed), format="csr")
     basis = null_space_basis(matrix)
     assert basis.shape == (30, 18)
     assert np.abs((matrix @ basis).toarray()).max() < 1e-12
@@ -285,8 +283,7 @@ def test_null_spaces_of_dependent_rows():
 
 
 def test_the_null_space_of_a_chain_stays_sparse():
-    linear = ph.gallery.chain(links=60, elements=3).linearize(at="unloaded")
-    G = linear.mechanics.constraint_matrix
+    G = ph.gallery.chain(links=60, elements=3).linearize(at="unloaded").mechanics.constraint_matrix
     basis = null_space_basis(G)
     assert np.abs(G @ basis).max() < 1e-12
     assert basis.nnz < 2 * basis.shape[0]

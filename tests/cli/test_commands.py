@@ -122,8 +122,7 @@ def test_run_of_the_crank_slider_agrees_with_its_references() -> None:
     result = call("run", "crank-slider")
     away = [float(x) for x in re.findall(r"([\d.]+) %", result.stdout)]
     assert len(away) == 2 and away[0] < 0.5 and away[1] < 1.0
-    linear = call("run", "crank-slider", "--set", "strain=linear")
-    (away,) = re.findall(r"([\d.]+) %", linear.stdout)
+    (away,) = re.findall(r"([\d.]+) %", call("run", "crank-slider", "--set", "strain=linear").stdout)
     assert float(away) < 0.3
 
 
@@ -318,8 +317,7 @@ def test_a_mode_can_be_picked_and_filmed(tmp_path: Path, monkeypatch: pytest.Mon
     whole = mode_shapes.ModeShapes.animate
     monkeypatch.setattr(mode_shapes.ModeShapes, "animate", lambda *words: whole(*words, frames=3))
     files = ("--plot", tmp_path / "mode.png", "--animate", tmp_path / "mode.gif")
-    done = call("modes", "four-bar", "--set", "elements=3", "--count", 2, "--mode", 2, *files)
-    assert done.exit_code == 0
+    assert call("modes", "four-bar", "--set", "elements=3", "--count", 2, "--mode", 2, *files).exit_code == 0
     assert all((tmp_path / name).stat().st_size > 1000 for name in ("mode.png", "mode.gif"))
 
 

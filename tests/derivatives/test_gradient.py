@@ -34,8 +34,7 @@ def satellite(p):
 
 
 def pointing(model):
-    about_z = (0, 0, 1)
-    rate = ph.Cost.peak(ph.AngularVelocity(model["hub"].origin, about_z), p=8)
+    rate = ph.Cost.peak(ph.AngularVelocity(model["hub"].origin, (0, 0, 1)), p=8)
     return rate + 0.01 * ph.Cost.final(ph.EnergyOf("strain")) + 1e-4 * model["hub"].body.inertia
 
 

@@ -44,8 +44,7 @@ def arm(p):
     """A beam that turns on a hinge."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     section = ph.RectangularSection(0.02, p.get("height", 0.005))
-    beam = ph.Beam(1.0, section, ph.Material(7e10, 2700.0), elements=2, frame="cantilever")
-    placed = model.add(beam, "beam")
+    placed = model.add(ph.Beam(1.0, section, ph.Material(7e10, 2700.0), elements=2, frame="cantilever"), "beam")
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), placed.start, name="joint"))
     return model
 
@@ -68,8 +67,7 @@ def tip(model):
 
 
 def motor(model, p):
-    joint = model.joint("joint")
-    model.apply(joint.motor(lambda t, y: p["gain"] * np.sin(0.3 - y[0]) - 0.1 * p["gain"] * y[1]))
+    model.apply(model.joint("joint").motor(lambda t, y: p["gain"] * np.sin(0.3 - y[0]) - 0.1 * p["gain"] * y[1]))
 
 
 def sampled(model, p):
@@ -105,8 +103,7 @@ def friction(model, p):
 
 
 def stop(model, p):
-    joint = model.joint("joint")
-    model.apply(joint.stop(lower=-0.002, upper=0.002, stiffness=50.0 * p["gain"], damping=10.0))
+    model.apply(model.joint("joint").stop(lower=-0.002, upper=0.002, stiffness=50.0 * p["gain"], damping=10.0))
 
 
 USUAL = {(arm, motor), (cart, linear), (arm, friction), (cart, stop)}
@@ -326,8 +323,7 @@ def wheel_on_a_beam(p):
     table = model.add(ph.RigidBody(3.0, np.diag([0.3, 0.2, 0.4])), "table", angular_velocity=(0.1, 0.2, 1.0))
     model.connect(ph.Spherical(model.ground.at((0, 0, -0.2)), table.point((0, 0, -0.2))))
     body = ph.Beam(0.3, ph.RectangularSection(0.01, 0.01), ph.Material(7e8, 2700.0), elements=1, frame="cantilever")
-    turned = [[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]]
-    arm = model.add(body, "beam", position=(0.05, 0.02, 0.1), rotation=turned)
+    arm = model.add(body, "beam", position=(0.05, 0.02, 0.1), rotation=[[0.8, -0.6, 0], [0.6, 0.8, 0], [0, 0, 1]])
     wheel = model.add(ph.RigidBody(p["mass"], np.diag([0.004] * 3)), "block", position=(0.29, 0.2, 0.1))
     model.connect(ph.Fixed(arm.end, wheel.origin))
     model.connect(ph.Rolling(arm.end, ph.Plane(table.origin), 0.1, axis=(0.8, 0.6, 0)))
@@ -390,8 +386,7 @@ def linkage(p):
     section, aluminium = ph.RectangularSection(0.02, 0.01), ph.Material(7e10, 2700.0)
     beam = ph.Beam(0.5, section, aluminium, elements=2, frame="cantilever")
     placed = model.add(beam, "beam", position=(0.5, 0, 0))
-    elbow = model.connect(ph.Revolute(bar.origin, placed.start, name="elbow"))
-    model.apply(elbow.spring(p["stiffness"], rest=0.4))
+    model.apply(model.connect(ph.Revolute(bar.origin, placed.start, name="elbow")).spring(p["stiffness"], rest=0.4))
     return model
 
 

@@ -107,8 +107,7 @@ def test_a_path_that_breaks_later_names_the_time():
 def tumbling(time):
     """A turn about a changing axis, for one time or many."""
     t = np.asarray(time)
-    vectors = np.stack([np.sin(3 * t), 0.4 * t, 5 * t * t], axis=-1)
-    return Rotation.from_rotvec(vectors)
+    return Rotation.from_rotvec(np.stack([np.sin(3 * t), 0.4 * t, 5 * t * t], axis=-1))
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,7 @@ def test_velocities_of_a_path_that_ends():
             raise ValueError("the table ends at 2 s")
         return np.stack([np.sin(t), np.cos(t), 0 * np.asarray(t)], axis=-1)
 
-    values = first_derivatives(path, TIMES)
-    assert values[:, 0] == pytest.approx(np.cos(TIMES), abs=1e-8)
+    assert first_derivatives(path, TIMES)[:, 0] == pytest.approx(np.cos(TIMES), abs=1e-8)
 
 
 def test_a_value_has_the_same_digits_among_many_times_and_alone():

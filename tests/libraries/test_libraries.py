@@ -166,8 +166,7 @@ def test_without_functions_of_time_nothing_but_passes_has_digits_of_its_own(
     for name, (found, expected) in states(library, run).items():
         if has_all_bits:
             assert np.array_equal(found.view(np.uint64), expected.view(np.uint64)), name
-        size = np.abs(expected).max(initial=1.0)
-        assert found == pytest.approx(expected, abs=1e-11 * size), name
+        assert found == pytest.approx(expected, abs=1e-11 * np.abs(expected).max(initial=1.0)), name
 
 
 def states(library: ph.Library, run: LiveRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -489,10 +488,9 @@ def compiled(folder: Path, text: str, *flags: str) -> Path:
 
 
 def test_a_program_in_c_has_the_digits_and_needs_the_mathematical_library_only(built) -> None:
-    done = subprocess.run(
+    x, y, name = subprocess.run(
         [compiled(built.parent / "sources", PROGRAM)], capture_output=True, text=True, check=True, env={}
-    )
-    x, y, name = done.stdout.split()
+    ).stdout.split()
     library = ph.load_library(built)
     library.inputs["motor"] = 0.2
     library.step(200)
@@ -797,8 +795,7 @@ def hinged() -> ph.Model:
 def test_what_needs_python_is_refused_with_what_to_do_instead(tmp_path) -> None:
     path = tmp_path / "model.zip"
     controlled = hinged()
-    hinge = controlled.joints[0]
-    controlled.apply(hinge.motor(lambda t, y: -y[0], name="regulator"))
+    controlled.apply(controlled.joints[0].motor(lambda t, y: -y[0], name="regulator"))
     with pytest.raises(ph.errors.ModelError, match="regulator: controllers .* make the force an input"):
         ph.build(controlled, 1e-2, path)
     model = hinged()

@@ -143,8 +143,7 @@ def folder(tmp_path_factory) -> Path:
     (model,) = blocks("python")
     lines = [line for line in blocks("py")[0].splitlines() if '"arm.so", outputs=tip)' in line or ".zip" in line]
     assert len(lines) == 2
-    text = "\n".join([model, *lines]).replace('"arm.', f'"{folder}/arm.')
-    exec(compile(text, str(PAGE), "exec"), {})
+    exec(compile("\n".join([model, *lines]).replace('"arm.', f'"{folder}/arm.'), str(PAGE), "exec"), {})
     return folder
 
 

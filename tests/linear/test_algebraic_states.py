@@ -28,8 +28,7 @@ def test_a_model_of_transformers_has_the_modes_and_the_response_of_linearize():
     expected = linear.frequency_response(omega).values
     assert np.abs(composed.frequency_response(omega).values - expected).max() < 1e-9 * np.abs(expected).max()
     space = composed.to_state_space()
-    found = np.array([space(1j * w) for w in omega])
-    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+    assert np.abs(np.array([space(1j * w) for w in omega]) - expected).max() < 1e-6 * np.abs(expected).max()
 
 
 def test_the_standard_form_is_port_hamiltonian_with_a_regular_descriptor():
@@ -53,8 +52,7 @@ def mass(name):
 
 def test_two_masses_joined_are_one():
     whole = ph.transformer(mass("a"), mass("b"), [[-1.0]], ("a.force", "b.force"))
-    free = ph.LinearModel.of(whole).eliminate_constraints()
-    assert free.descriptor.toarray() == pytest.approx(np.array([[4.0]]))
+    assert ph.LinearModel.of(whole).eliminate_constraints().descriptor.toarray() == pytest.approx(np.array([[4.0]]))
 
 
 def test_momenta_as_states_need_other_columns_than_efforts():
@@ -69,8 +67,7 @@ def test_momenta_as_states_need_other_columns_than_efforts():
     whole = ph.transformer(moving("a", 3.0), moving("b", 2.0), [[2.0]], ("a.force", "b.force"))
     free = ph.LinearModel.of(whole).eliminate_constraints()
     assert free.order == 1 and max(free.structure_errors().values()) <= 1e-15
-    answer = free.frequency_response([2.0]).values[0]
-    assert answer == pytest.approx(np.array([[1, 2], [2, 4]]) / (2j * 11))
+    assert free.frequency_response([2.0]).values[0] == pytest.approx(np.array([[1, 2], [2, 4]]) / (2j * 11))
 
 
 def test_an_improper_model_is_refused_where_a_regular_descriptor_is_needed():

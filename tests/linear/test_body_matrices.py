@@ -52,10 +52,9 @@ def test_transport_is_what_the_velocities_of_a_displaced_frame_change_by(name):
 
     def velocities(sign):
         back = Rotation.from_rotvec(-sign * turn)
-        moved = np.concatenate(
+        return np.concatenate(
             [back.apply(v + sign * np.cross(w, shift)), back.apply(w), 0 * nu[body.rigid_count :]]
-        )
-        return moved[velocity_components(body)]
+        )[velocity_components(body)]
 
     change = (velocities(1) - velocities(-1)) / 2
     assert transport_matrix(body, nu) @ x == pytest.approx(change, abs=1e-9)

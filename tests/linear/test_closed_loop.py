@@ -13,8 +13,7 @@ def arm(*parts, gravity=9.81):
     """A pendulum on a flexible beam, with elements in its hinge."""
     model = ph.Model(gravity=(0.0, -gravity, 0.0), dimension=2)
     steel = ph.Material(2e11, 7800.0)
-    beam = ph.Beam(1.0, ph.CircularSection(20e-3), steel, elements=3, frame="cantilever")
-    link = model.add(beam, "link")
+    link = model.add(ph.Beam(1.0, ph.CircularSection(20e-3), steel, elements=3, frame="cantilever"), "link")
     hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), link.start))
     for part in parts:
         model.apply(part(hinge, link))
@@ -114,8 +113,7 @@ def test_the_closed_loop_is_what_the_satellite_does():
     expected = control.forced_response(loop.to_state_space(), times, inputs).outputs
     model.apply(turn)
     for step in (4e-3, 2e-3):
-        motion = model.simulate(4.0, step, output_step=0.04, progress=False)
-        errors.append(difference(motion, sensors, expected))
+        errors.append(difference(model.simulate(4.0, step, output_step=0.04, progress=False), sensors, expected))
     assert errors[1] < 2e-3 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.2)
 
 
@@ -129,8 +127,7 @@ def test_continuous_loops_have_the_poles_of_python_control():
         assert np.abs(loop.frequencies - frequency).min() <= 1e-8 * frequency
     space = control.feedback(linear.to_state_space() * law, np.eye(2))
     assert loop.to_state_space()(0.7j)[:, 1:] == pytest.approx(space(0.7j), rel=1e-8)
-    fast = loop.damping_ratios[loop.frequencies > 1.0]
-    assert (fast > 0.004).all()
+    assert (loop.damping_ratios[loop.frequencies > 1.0] > 0.004).all()
     for how, words in (
         ({"measured": ["angle"]}, "measured has 'angle'"),
         ({"measured": [linear.outputs[0]]}, "choose with measured"),

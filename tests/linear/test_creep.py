@@ -88,8 +88,7 @@ def test_the_compliance_of_a_bar_is_that_of_the_complex_modulus(bar):
     model = ph.Model()
     placed = model.add(body, "bar")
     model.connect(join(model.ground.at((0, *CENTRE.get(bar, (0, 0)))), left(placed)))
-    push = ph.Force(right(placed), (1, 0, 0))
-    linear = model.linearize([push], [ph.Displacement(right(placed), (1, 0, 0))])
+    linear = model.linearize([ph.Force(right(placed), (1, 0, 0))], [ph.Displacement(right(placed), (1, 0, 0))])
     wanted = LENGTH / AREA / (MODULUS + RUBBER.complex_stiffness(FREQUENCIES))
     found = linear.frequency_response(FREQUENCIES).values[:, 0, 0]
     assert found == pytest.approx(wanted, rel=1e-7)

@@ -20,8 +20,7 @@ def on_the_ground(make, dimension=3):
     model = ph.Model(dimension=dimension)
     inertia = INERTIA if dimension == 3 else INERTIA[2]
     body = model.add(ph.RigidBody(MASS, inertia), "body")
-    joint = model.connect(make(model.ground.at((0, 0, 0)), body.origin))
-    return model, joint
+    return model, model.connect(make(model.ground.at((0, 0, 0)), body.origin))
 
 
 ABOUT = float(AXIS @ np.diag(INERTIA) @ AXIS)

@@ -20,8 +20,7 @@ FLAP = {
 def test_rotating_cantilever(speed):
     modes = ph.gallery.rotating_cantilever(float(speed)).linearize(at="steady_rotation").modes(6)
     flap = np.array(FLAP[speed])
-    both = np.sort([*flap, *np.sqrt(flap**2 - speed**2)])
-    assert modes.frequencies == pytest.approx(both, rel=1e-3)
+    assert modes.frequencies == pytest.approx(np.sort([*flap, *np.sqrt(flap**2 - speed**2)]), rel=1e-3)
     assert np.abs(modes.eigenvalues.real).max() <= 1e-9 * modes.frequencies.max()
 
 
@@ -39,8 +38,7 @@ def test_a_blade_that_is_stiff_along_its_axis_keeps_its_bending_modes():
 
 
 def test_spinning_shaft_in_its_own_axes():
-    shaft = ph.gallery.spinning_shaft(speed=100.0)
-    modes = shaft.linearize(at="steady_rotation").modes(5)
+    modes = ph.gallery.spinning_shaft(speed=100.0).linearize(at="steady_rotation").modes(5)
     omega = np.pi**2 * np.array([1, 4]) * np.sqrt(2.1e11 * 0.005**2 / 7850)
     seen = np.sort(np.concatenate([omega - 100, omega + 100]))
     assert modes.rigid_modes == 1  # it may spin faster
@@ -54,8 +52,7 @@ def test_parts_that_do_not_turn_must_be_isotropic():
 
     def rotor(k_z=k, gravity=(0.0, 0.0, 0.0), has_housing=False):
         model = ph.Model(gravity=gravity)
-        spin = (0, speed, 0)
-        body = model.add(ph.RigidBody(30.0, (0.1, 0.2, 0.15)), "rotor", place, angular_velocity=spin)
+        body = model.add(ph.RigidBody(30.0, (0.1, 0.2, 0.15)), "rotor", place, angular_velocity=(0, speed, 0))
         port = body.origin
         if has_housing:
             port = model.add(ph.RigidBody(5.0, (1, 1, 1)), "housing", place).origin
@@ -280,8 +277,7 @@ def test_a_spinning_rigid_body_in_its_own_axes():
     stable = spun((0, 0, 3.0))
     wobble = 3 * np.sqrt((2.5 - 1) * (2.5 - 2) / (1 * 2))
     assert stable.frequencies == pytest.approx([0, 0, wobble, 3, 3, 3], abs=1e-6)
-    tumbling = spun((0, 3.0, 0)).eigenvalues
-    assert tumbling.real.max() == pytest.approx(3 * np.sqrt((2 - 1) * (2.5 - 2) / (1 * 2.5)))
+    assert spun((0, 3.0, 0)).eigenvalues.real.max() == pytest.approx(3 * np.sqrt((2 - 1) * (2.5 - 2) / (1 * 2.5)))
 
 
 STEEL = ph.Material(youngs_modulus=2.1e11, density=7850.0)
@@ -385,8 +381,7 @@ def test_equilibria_follow_driven_angles_over_full_turns(moved_by):
         else:
             hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start, axis=(0, 0, 1)))
             model.apply(hinge.drive(angle=lambda t, angle=angle: 0.3 + (angle - 0.3) * t))
-            at_start = model.equilibrium().position(beam.end)
-            assert at_start[:2] == pytest.approx([np.cos(0.3), np.sin(0.3)], abs=1e-4)
+            assert model.equilibrium().position(beam.end)[:2] == pytest.approx([np.cos(0.3), np.sin(0.3)], abs=1e-4)
             with pytest.raises(ph.JointGapError, match=r"starts at 0.3 rad.*equilibrium\(\) moves them there"):
                 model.linearize()
         end = model.equilibrium(time=1.0).position(beam.end)
@@ -412,8 +407,7 @@ def test_equilibria_and_linear_models_count_full_turns():
     for rest in (model.equilibrium(time=7.0), model.equilibrium(motion.at(7.0))):
         assert np.remainder(rest.angle(hinges[1]), 2 * np.pi) == pytest.approx(3.5)
         assert rest[ph.ElementForce(spring)] == pytest.approx(-100.0)
-        linear = model.linearize(about=rest)
-        assert linear.modes().frequencies == pytest.approx(np.array([9.95, 10.05]), abs=0.06)
+        assert model.linearize(about=rest).modes().frequencies == pytest.approx(np.array([9.95, 10.05]), abs=0.06)
     assert model.simulate(0.1, step=1e-2, initial=rest).angle(hinges[1])[-1] == pytest.approx(3.55 - 2 * np.pi)
 
 
@@ -462,15 +456,13 @@ def beside_weights(kind, others):
     model = ph.Model(gravity=(0, 0, -9.81))
     for x in range(others):
         weight = model.add(ph.PointMass(1.0), f"weight {x}", (x, 0, 0))
-        hook = model.ground.at((x, 0, 10))
-        model.apply(ph.SpringDamper(hook, weight.origin, stiffness=9.81 / 9.0, length=1.0))
+        model.apply(ph.SpringDamper(model.ground.at((x, 0, 10)), weight.origin, stiffness=9.81 / 9.0, length=1.0))
     if kind == "bob":
         bob = model.add(ph.PointMass(1.0), "bob", (0, 5, 0.01))
         model.connect(ph.Distance(model.ground.at((0, 5, 0)), bob.origin))
         return model
     body = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e9, 1000.0), elements=6)
-    upright = [[0, 0, -1], [0, 1, 0], [1, 0, 0]]
-    column = model.add(body, "column", (0, 5, 0), upright)
+    column = model.add(body, "column", (0, 5, 0), [[0, 0, -1], [0, 1, 0], [1, 0, 0]])
     model.connect(ph.Fixed(model.ground.at((0, 5, 0)), column.start))
     model.apply(ph.Force(column.end, (0, 0, -3 * np.pi**2 / 4 * 2e9 * np.pi * 0.01**4 / 4)))
     return model

@@ -44,8 +44,7 @@ def plate(clamped):
 
 
 def block(clamped):
-    mesh = MeshTet().refined(1).with_boundaries({"left": lambda x: x[0] < 1e-9})
-    return solid(mesh, *STEEL, clamped=clamped)
+    return solid(MeshTet().refined(1).with_boundaries({"left": lambda x: x[0] < 1e-9}), *STEEL, clamped=clamped)
 
 
 ENDS = ("start force", "start moment", "end force", "end moment")
@@ -75,8 +74,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_rigid_motions_and_self_stresses_are_counted_apart(case):
     make, rigid, self_stresses = CASES[case]
-    model = ph.LinearModel.of(make())
-    modes = model.modes(rigid + 2)
+    modes = ph.LinearModel.of(make()).modes(rigid + 2)
     assert (modes.rigid_modes, modes.self_stresses) == (rigid, self_stresses)
     assert (modes.frequencies[:rigid] == 0).all()
     assert modes.frequencies[rigid:].min() > 100.0

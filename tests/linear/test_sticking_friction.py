@@ -37,8 +37,7 @@ def test_a_block_below_the_angle_of_friction_rests_and_vibrates_as_on_springs(di
     assert np.linalg.norm(way + deep * normal) == pytest.approx(far, rel=1e-9, abs=1e-15)
     assert rest.slipped == () and rest.is_stable
     roots = np.sqrt([BRISTLE] * (dimension - 1) + [STIFF])  # over 1 kg
-    linear = model.linearize(about=rest)
-    assert linear.modes().frequencies == pytest.approx(roots, rel=1e-9)
+    assert model.linearize(about=rest).modes().frequencies == pytest.approx(roots, rel=1e-9)
     motion = model.simulate(0.05, 1e-3, initial=rest, progress=False)
     assert np.ptp(motion.position(block.origin), axis=0).max() <= 1e-15
 
@@ -51,8 +50,7 @@ def test_equilibria_and_linear_models_with_friction_come_back_from_a_pickle():
 
 
 def test_the_damper_beside_a_bristle_is_in_the_linear_model():
-    linear = on_a_slope(0.5, bristle_damping=20.0)[0].linearize(at="static")
-    ratios = linear.modes().damping_ratios
+    ratios = on_a_slope(0.5, bristle_damping=20.0)[0].linearize(at="static").modes().damping_ratios
     assert ratios[:2] == pytest.approx(20.0 / (2 * np.sqrt(BRISTLE)), rel=1e-9)
 
 
@@ -106,10 +104,8 @@ def by_hand(reach):
         x, y, z = r
         return np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])  # w -> w x r
 
-    foot = (0.1, 0.05, 0.09 - reach)
-    rows = np.hstack([np.eye(3), arm((0, 0, -reach)), -np.eye(3), -arm(foot)])
-    values = np.linalg.eigvals(np.linalg.solve(mass, rows.T @ k @ rows)).real
-    return np.sqrt(np.sort(values)[-3:])
+    rows = np.hstack([np.eye(3), arm((0, 0, -reach)), -np.eye(3), -arm((0.1, 0.05, 0.09 - reach))])
+    return np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(mass, rows.T @ k @ rows)).real)[-3:])
 
 
 def test_a_ball_on_a_slope_is_held_by_friction_and_a_spring_that_turns():
@@ -141,8 +137,7 @@ def test_a_bearing_holds_a_pendulum_as_far_as_its_friction_goes():
         assert (rest.slipped == ()) is holds
         moment = 2e3 * (angle - at) if holds else mu * arm * G
         assert G * length * np.sin(at) == pytest.approx(moment, rel=1e-6)
-        motion = model.simulate(0.05, 1e-3, initial=rest, progress=False)
-        assert np.ptp(motion.angle(pin)) <= 1e-11
+        assert np.ptp(model.simulate(0.05, 1e-3, initial=rest, progress=False).angle(pin)) <= 1e-11
     frequency = model.linearize(at="unloaded").modes().frequencies  # it sticks where no force is known
     assert frequency == pytest.approx(np.sqrt(2e3 / (0.02 + length**2)), rel=1e-9)
 

@@ -44,8 +44,7 @@ def test_reaction_moment_does_the_work_of_the_direction_rows():
     plate = mechanism.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0), center), "plate", (0.3, 0.1, 0.0))
     joint = mechanism.connect(ph.Fixed(mechanism.ground.at((0.3, 0.1, 0)), plate.point((0, 0, 0))))
     run = recorded(mechanism, [wandering(4, 0)], TIMES)
-    rates = run.system.rows.rates(run.instants, run.recording.velocity)
-    power = (run.recording.multipliers * rates).sum(axis=1)
+    power = (run.recording.multipliers * run.system.rows.rates(run.instants, run.recording.velocity)).sum(axis=1)
     V, spin = np.split(run.recording.velocity, 2, axis=1)
     turn = run.recording.rotation[:, 0]
     v = V - np.einsum("tij,tj->ti", turn, np.cross(spin, center))
@@ -176,8 +175,7 @@ def test_a_share_that_is_missing_is_told(name):
     joint = model.joints[0]
     model.apply(joint.torque(0.5, name="motor"))
     model.apply(joint.damper(0.01))
-    spring = ph.SpringDamper(model.ground.at((0, 2, 0)), model.bodies[1].origin, 10.0)
-    model.apply(spring)
+    model.apply(ph.SpringDamper(model.ground.at((0, 2, 0)), model.bodies[1].origin, 10.0))
     run = model.simulate(0.1, 1e-3, progress=False).run
     assert told(run) == []
     values = np.array(getattr(run.recording, name))

@@ -37,8 +37,7 @@ def test_velocities_are_the_rates_of_positions_and_rotations(dimension):
     for target in (mechanism["two"], mechanism["two"].end, mechanism["one"].at(0.3)):
         turns = at_once(mechanism, poses, lambda r, target=target: rotation(r, target))
         expected = [vee(slope(turns, time) @ turns(time).T) for time in TIMES]
-        found = angular_velocity(run, target)
-        assert found == pytest.approx(np.array(expected), abs=1e-9)
+        assert angular_velocity(run, target) == pytest.approx(np.array(expected), abs=1e-9)
 
 
 def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slopes():
@@ -52,8 +51,7 @@ def test_directions_of_joints_turn_with_the_material_to_first_order_in_the_slope
         local = end.placed.rotation.T @ axis
         exact, rigid = rotation(run, end) @ local, rotation(run, end.placed) @ local
         assert np.abs(exact - rigid).max() > amplitude / 10
-        found = run.system.vectors([DirectionOf(end, axis)]).values(run.instants)[:, 0]
-        return np.abs(found - exact).max()
+        return np.abs(run.system.vectors([DirectionOf(end, axis)]).values(run.instants)[:, 0] - exact).max()
 
     assert gap(1e-3) < 1e-4
     assert gap(1e-3) / gap(1e-4) == pytest.approx(100, rel=0.05)

@@ -80,13 +80,11 @@ def test_a_rotating_beam_carries_its_centrifugal_force(dimension, frame) -> None
 
 def swinging(frame="cantilever", dimension=2, split=None, elements=6):
     """A soft light beam clamped to a ground that shakes, with a heavy tip."""
-    soft = ph.Material(2.0e10, 1.0)
-    beam = ph.Beam(LENGTH, WIDE, soft, elements=elements, frame=frame)
+    beam = ph.Beam(LENGTH, WIDE, ph.Material(2.0e10, 1.0), elements=elements, frame=frame)
     model = ph.Model(gravity=(0.5, -9.81, 0.0), dimension=dimension)
     placed = model.add(beam if split is None else beam.split(split), "beam")
     tip = model.add(ph.PointMass(0.2), "tip", position=(LENGTH, 0, 0))
-    clamp = model.ground.at((0, 0, 0))
-    joint = model.connect(ph.Fixed(clamp, placed.start))
+    joint = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
     model.connect(ph.Spherical(placed.end, tip.origin))
     return model, placed, joint
 
@@ -109,8 +107,7 @@ def test_section_forces_do_not_depend_on_the_frame_or_on_parts() -> None:
     found = []
     for frame, split in [*((frame, None) for frame in FRAMES), ("simply_supported", 2)]:
         model, beam, _ = swinging(frame, split=split)
-        motion = model.simulate(0.2, 1e-3, initial="quasi_static", progress=False)
-        forces = motion.section_forces(beam)
+        forces = model.simulate(0.2, 1e-3, initial="quasi_static", progress=False).section_forces(beam)
         found.append(np.array([forces.shear_y[-1], forces.moment_z[-1]]))
     for other in found[1:]:
         for name in (0, 1):
@@ -121,8 +118,7 @@ def test_section_forces_do_not_depend_on_the_frame_or_on_parts() -> None:
 def test_the_viscous_part_of_the_stress_is_in_the_normal_force(strain) -> None:
     """A light strut between the ground and a mass that bounces on it: N = F - m a."""
     mass, viscosity = 2.0, 1e-3
-    soft = ph.Material(2.0e8, 1.0, viscosity=viscosity)
-    model, beam = cantilever(2, material=soft, strain=strain, elements=1)
+    model, beam = cantilever(2, material=ph.Material(2.0e8, 1.0, viscosity=viscosity), strain=strain, elements=1)
     tip = model.add(ph.PointMass(mass), "tip", position=(LENGTH, 0, 0))
     model.connect(ph.Spherical(beam.end, tip.origin))
     model.apply(ph.Force(tip.origin, (100.0, 0, 0)))

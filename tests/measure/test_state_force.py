@@ -31,8 +31,7 @@ def test_a_spring_as_a_function_is_of_second_order_and_keeps_its_energy():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
     held = ph.Model(dimension=2)
     body = held.add(ph.PointMass(MASS), "bead", (1.0, 0.0, 0.0))
-    feedback = ph.Feedback(lambda t, measured: -STIFFNESS * measured[:3], [body.origin])
-    held.apply(ph.Force(body.origin, feedback))
+    held.apply(ph.Force(body.origin, ph.Feedback(lambda t, measured: -STIFFNESS * measured[:3], [body.origin])))
     late = held.simulate(2.0, 0.02, progress=False)
     total = late.energy.kinetic + 0.5 * STIFFNESS * late.position(body.origin)[:, 0] ** 2
     assert total[-1] > 1.5 * total[0]

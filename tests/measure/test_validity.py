@@ -91,8 +91,7 @@ def test_a_hinged_beam_that_is_turned_alternates_alike_in_all_frames():
         model = ph.Model(dimension=2)
         steel = ph.Material(youngs_modulus=2e11, density=7870.0)
         beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4, frame=frame), "beam")
-        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
-        model.apply(hinge.torque(1.0))
+        model.apply(model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start)).torque(1.0))
         motion, found = messages(lambda model=model: model.simulate(0.1, 2e-3))
         assert not found
         shares.append(alternating_share(motion.run))
@@ -110,8 +109,7 @@ def test_a_check_says_what_was_kept():
 def test_warnings_that_count_steps_are_findings_of_the_check_too():
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
-    model.apply(hinge.spring(5.0, rest=92.0))
+    model.apply(model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin)).spring(5.0, rest=92.0))
     motion, found = messages(lambda: model.simulate(0.5, 1e-2))
     texts = sorted(text for _, text in found)
     assert any("iterations a step" in text for text in texts) and texts == sorted(motion.check().findings)

@@ -70,8 +70,7 @@ def damped_oscillator():
     mass = model.add(ph.PointMass(2.0), position=(1.1, 0, 0))
     model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, 50.0, 2.0, length=1.0))
     turn = 2 * np.pi / np.sqrt(25 - 0.25)
-    motion = model.simulate(duration=turn, step=turn / 400)
-    return motion.position(mass.origin)[-1, 0] - 1, 0.1 * np.exp(-turn / 2)
+    return model.simulate(duration=turn, step=turn / 400).position(mass.origin)[-1, 0] - 1, 0.1 * np.exp(-turn / 2)
 
 
 @program("x = r cos a + sqrt(l^2 - r^2 sin^2 a)", 1e-9)
@@ -121,26 +120,22 @@ def bouncing_ball():
     model = ph.Model(gravity=DOWN)
     ball = model.add(ph.PointMass(1.0), position=(0, 0, 1.0))
     model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1)), restitution=0.8))
-    z = model.simulate(duration=1.0, step=1e-3).position(ball.origin)[:, 2]
-    return z[500:].max(), 0.64
+    return model.simulate(duration=1.0, step=1e-3).position(ball.origin)[:, 2][500:].max(), 0.64
 
 
 @program("5/7 g sin a: a solid ball rolls", 5e-3)
 def ball_rolls_down():
     model = ph.Model(gravity=(G * np.sin(0.2), 0, -G * np.cos(0.2)))
     ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), position=(0, 0, 0.1))
-    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1))
-    model.apply(ph.Contact(ball.origin, floor, radius=0.1, friction=0.5))
-    x = model.simulate(duration=1.0, step=1e-3).position(ball.origin)[-1, 0]
-    return x, 5 / 7 * G * np.sin(0.2) / 2
+    model.apply(ph.Contact(ball.origin, ph.Plane(model.ground.at((0, 0, 0)), (0, 0, 1)), radius=0.1, friction=0.5))
+    return model.simulate(duration=1.0, step=1e-3).position(ball.origin)[-1, 0], 5 / 7 * G * np.sin(0.2) / 2
 
 
 @program("free fall, then m g (l + d) = k d^2 / 2", 1e-3)
 def rope_catches():
     model = ph.Model(gravity=DOWN)
     load = model.add(ph.PointMass(2.0), position=(0, 0, -1))
-    rope = ph.Distance(model.ground.at((0, 0, 0)), load.origin, length=2.0)
-    model.apply(rope.spring(1e4, tension_only=True))
+    model.apply(ph.Distance(model.ground.at((0, 0, 0)), load.origin, length=2.0).spring(1e4, tension_only=True))
     weight = 2 * G
     deepest = -2 - (weight + np.sqrt(weight**2 + 2e4 * weight)) / 1e4
     return model.simulate(duration=0.6, step=1e-3).position(load.origin)[:, 2].min(), deepest

@@ -50,9 +50,8 @@ BEAMS: dict[str, dict[str, Any]] = {
 def case(row: Row) -> Case:
     """The model of a row, and its run of some steps; it moves alike far away, turned, and in millimetres."""
     turn = AXES["skew"] if row.dimension == 2 else AXES["skew"] @ AXES["-z"]
-    far = np.array([1e3, 2e3, 3e3 * (row.dimension == 3)])
     changes = (
-        ("kilometres away", Change(shift=far)),
+        ("kilometres away", Change(shift=np.array([1e3, 2e3, 3e3 * (row.dimension == 3)]))),
         ("turned", Change(turn)),
         ("millimetres, tonnes and seconds", Change(length=1e3, mass=1e-3)),
     )

@@ -11,8 +11,7 @@ RUBBER = ph.Material(2e6, 1000.0, poissons_ratio=0.3, viscosity=1e-3)
 def springs():
     """Beam and rigid bodies with every kind of spring, a torque and a drive."""
     model = ph.Model((1.0, -9.0, 0.0), 2)
-    rod = ph.Beam(0.3, ph.CircularSection(6e-3), ph.Material(5e8, 7870.0), elements=2)
-    a = model.add(rod, "a")
+    a = model.add(ph.Beam(0.3, ph.CircularSection(6e-3), ph.Material(5e8, 7870.0), elements=2), "a")
     b = model.add(ph.RigidBody(0.4, 0.025, center=(0.1, 0.0, 0)), "b", position=(0.3, 0, 0))
     c = model.add(ph.RigidBody(0.3, 0.025), "c", position=(0.6, 0, 0))
     pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.start))

@@ -41,8 +41,7 @@ def test_differences_fall_with_the_order(case):
     start, middle = form.joined(initial_state(form.system)), model[name].at(model[name].data.size / 2)
 
     def collocated(method, steps):
-        run = ph.integrate(form, start, None, duration, duration / steps, method)
-        return place(form, run.states[-1], middle)
+        return place(form, ph.integrate(form, start, None, duration, duration / steps, method).states[-1], middle)
 
     def conserved(steps):
         return model.simulate(duration, duration / steps, progress=False).position(middle)[-1]

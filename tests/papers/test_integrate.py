@@ -128,12 +128,10 @@ def test_the_composed_crank_slider_is_that_of_the_conserving_step():
     run = ph.integrate(whole, x, crank, 5e-4, 2e-5, "gauss2")
     model = ph.gallery.crank_slider(elements=2, strain="linear")
     middle = model["coupler"].at(0.15)
-    shapes = middle.point.shapes[1]
-    here = run.state("coupler.displacement")[-1] @ shapes
+    here = run.state("coupler.displacement")[-1] @ middle.point.shapes[1]
     gaps = []
     for step in (2e-5, 1e-5):
-        motion = model.simulate(duration=5e-4, step=step)
-        gaps.append(abs(motion.elastic_displacement(middle)[-1, 1] - here))
+        gaps.append(abs(model.simulate(duration=5e-4, step=step).elastic_displacement(middle)[-1, 1] - here))
     assert gaps[1] < 2e-4 * abs(here)
     assert np.log2(gaps[0] / gaps[1]) > 1.9
 
@@ -145,8 +143,7 @@ def test_the_printed_form_doubles_the_centrifugal_load_and_is_refused():
         form = beam.port_hamiltonian(variant, dimension=2)
         x = form.rest_state.copy()
         x[form.state_slice("angular_velocity")] = 10.0
-        forces = form.forces(x, np.zeros(form.port_size))
-        loads[variant] = forces[form.state_slice("elastic_velocity")]
+        loads[variant] = form.forces(x, np.zeros(form.port_size))[form.state_slice("elastic_velocity")]
         assert np.abs(form.structure_matrix(x) + form.structure_matrix(x).T).max() == 0
     assert np.abs(loads["full"]).max() > 1e-3
     assert loads["printed"] == pytest.approx(2 * loads["full"], rel=1e-12)
@@ -162,8 +159,7 @@ def test_variants_of_whole_mechanisms():
     ends = {}
     for variant in ("full", "zeroth_order", "printed"):
         form = ph.MechanismModel(model, variant)
-        run = ph.integrate(form, form.initial_state, None, 1e-3, 1e-4)
-        ends[variant] = run.state("coupler.displacement")[-1]
+        ends[variant] = ph.integrate(form, form.initial_state, None, 1e-3, 1e-4).state("coupler.displacement")[-1]
     size = np.abs(ends["full"]).max()
     assert np.abs(ends["zeroth_order"] - ends["full"]).max() < 0.02 * size
     assert np.abs(ends["printed"] - ends["full"]).max() > 0.2 * size
@@ -177,8 +173,7 @@ def test_states_that_violate_constraints_are_refused_and_put_right():
     with pytest.raises(ph.VelocityError, match="consistent_state"):
         ph.integrate(whole, x, crank, 1e-3, 1e-4)
     better = ph.consistent_state(whole, x, crank)
-    found = better[whole.state_slice("coupler.velocity")]
-    assert found == pytest.approx([0.0, 22.5], abs=1e-12)
+    assert better[whole.state_slice("coupler.velocity")] == pytest.approx([0.0, 22.5], abs=1e-12)
     assert len(ph.integrate(whole, better, crank, 2e-4, 1e-4).time) == 3
 
 
@@ -188,8 +183,7 @@ def test_inputs_that_depend_on_the_velocity_they_prescribe():
     inputs = {"origin force": lambda t, x: [1 + x[1] / 2]}
     start = ph.consistent_state(model, model.rest_state, inputs)
     assert start[1] == pytest.approx(2.0, abs=1e-12)
-    run = ph.integrate(model, start, inputs, 0.5, 0.1)
-    assert run.state("position")[-1] == pytest.approx(1.0, abs=1e-9)
+    assert ph.integrate(model, start, inputs, 0.5, 0.1).state("position")[-1] == pytest.approx(1.0, abs=1e-9)
 
 
 def test_functions_of_time_are_asked_once_for_all_iterations():
@@ -202,8 +196,7 @@ def test_functions_of_time_are_asked_once_for_all_iterations():
         return [0.1, np.sin(t)]
 
     step, places = 0.01, 0.5 + np.array([-1, 1]) * np.sqrt(3) / 6
-    run = ph.integrate(whole, x, {"b.origin force": push}, 3 * step, step)
-    assert run.power("b.origin force").any()
+    assert ph.integrate(whole, x, {"b.origin force": push}, 3 * step, step).power("b.origin force").any()
     for time in np.add.outer(step * np.arange(3), step * places).ravel():
         assert 2 <= np.isclose(asked, time, rtol=0, atol=1e-12).sum() <= 3
 

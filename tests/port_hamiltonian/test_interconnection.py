@@ -14,8 +14,7 @@ from phlexible.port_hamiltonian.model import Port, StateGroup
 def forms(dimension=2):
     """Two beams, joined at end and start; states of the first, then of the second."""
     first = ph.with_prefix(beam().port_hamiltonian(dimension=dimension), "a")
-    second = ph.with_prefix(beam(frame="cantilever").port_hamiltonian(dimension=dimension), "b")
-    return first, second
+    return first, ph.with_prefix(beam(frame="cantilever").port_hamiltonian(dimension=dimension), "b")
 
 
 def relative_rotation(dimension):
@@ -175,8 +174,7 @@ def test_a_coupling_gets_the_states_of_its_own_model():
         return np.eye(1)
 
     a, b = mass("a").with_ports(**{"a.more": mass("a").ports[0]}), mass("b")
-    changed = ph.with_prefix(ph.inverted(a, "a.more"), "c")
-    ph.gyrator(changed, ph.inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
+    ph.gyrator(ph.with_prefix(ph.inverted(a, "a.more"), "c"), ph.inverted(b, "b.p"), coupling, ("c.a.p", "b.p"))
     assert seen == [(1, 1)]
 
 

@@ -67,8 +67,7 @@ def test_a_rod_goes_to_its_pin_like_a_bar_and_is_not_strained(order):
     rod = model.add(square, "rod", place, angle, velocity=(0.3, 0.2, 0.0), angular_velocity=(0, 0, 2.0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
     found = model.assemble().model
-    axis = np.array([np.cos(angle), np.sin(angle), 0])
-    direction = place / 2 + axis * (1 / 3 + 0.02**2 / 12)
+    direction = place / 2 + np.array([np.cos(angle), np.sin(angle), 0]) * (1 / 3 + 0.02**2 / 12)
     turned = found["rod"].start.placed.rotation[:, 0]
     assert turned == pytest.approx(direction / np.linalg.norm(direction), abs=1e-9)
     motion = found.simulate(1e-3, 1e-4, progress=False)
@@ -78,8 +77,7 @@ def test_a_rod_goes_to_its_pin_like_a_bar_and_is_not_strained(order):
 def test_a_rod_that_cannot_close_as_a_whole_is_bent_or_stretched():
     """Between two pins that are further apart than its ends are."""
     model = ph.Model(dimension=2)
-    soft = ph.Rod(1.0, ph.RectangularSection(1e-2, 1e-2), ph.Material(1e6, 1e3), elements=2)
-    rod = model.add(soft, "rod")
+    rod = model.add(ph.Rod(1.0, ph.RectangularSection(1e-2, 1e-2), ph.Material(1e6, 1e3), elements=2), "rod")
     for x, end in ((0.0, rod.start), (1.03, rod.end)):
         model.connect(ph.Spherical(model.ground.at((x, 0, 0)), end))
     found = model.assemble()

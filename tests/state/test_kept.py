@@ -12,8 +12,7 @@ from phlexible.step.integration import schemes
 def crank(start):
     model = ph.Model(dimension=2)
     rod = model.add(ph.RigidBody(1.0, 0.1 * np.eye(3)), "rod", position=(1.0, 0.0, 0.0))
-    pin = model.ground.moving(lambda t: (start[0] + 0 * t, 0 * t, 0 * t))
-    model.connect(ph.Revolute(pin, rod.origin))
+    model.connect(ph.Revolute(model.ground.moving(lambda t: (start[0] + 0 * t, 0 * t, 0 * t)), rod.origin))
     return model, rod
 
 

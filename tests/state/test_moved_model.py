@@ -121,8 +121,7 @@ def test_a_driven_angle_that_does_not_start_at_zero_is_refused():
     """Angles count from the new pose, so that no pose would do."""
     model = ph.Model(dimension=2)
     bar = model.add(ph.RigidBody(1.0, 1 / 12, center=(0.5, 0, 0)), "bar", (0.1, 0, 0))
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
-    model.apply(pin.drive(angle=lambda t: 0.3 + t))
+    model.apply(model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin)).drive(angle=lambda t: 0.3 + t))
     with pytest.raises(ph.JointGapError, match="starts at 0.3 rad, while the angle at the initial pose is 0 rad"):
         model.assemble()
 

@@ -164,8 +164,7 @@ def test_the_crank_slider_balances(strain, angle):
     _, state = check_balance(model)
     if angle == 0:
         # The slider's deceleration compresses or pulls: axial displacement of the order of m a L / EA.
-        coupler = model["coupler"]
-        stretch = (coupler.end.point.shapes @ state.eta)[0]
+        stretch = (model["coupler"].end.point.shapes @ state.eta)[0]
         assert 1e-6 < abs(stretch) < 1e-4
         assert state.position[1, 0] == pytest.approx(0.45 + stretch, abs=1e-12)
     else:
@@ -195,8 +194,7 @@ def test_a_chain_with_gravity_and_a_moving_end(links):
 def test_spatial_loads_and_a_follower():
     model = Mechanism(gravity=(0, 0, -10))
     body = model.add(beam(4, "simply_supported"), rotation=None)
-    hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 20 * t)
-    model.connect(ph.Fixed(hub, body.start))
+    model.connect(ph.Fixed(model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 20 * t), body.start))
     bob = model.add(ph.RigidBody(0.01, (1e-5,) * 3), position=(LENGTH, 0, 0))
     model.connect(ph.Spherical(body.end, bob.origin))
     model.apply(ph.Force(body.at(0.2), (0, 0.3, 0.2), axes="body"))
@@ -262,8 +260,7 @@ def test_a_driven_rod_is_stretched_as_it_turns():
     model, body, _ = rod_model(0.0, None)
     hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.start, axis=(0, 0, 1)))
     model.apply(hinge.drive(angle=lambda t: 100 * t))
-    motion = model.simulate(0.02, 1e-4, initial="quasi_static")
-    radius = np.linalg.norm(motion.position(body.end), axis=1)
+    radius = np.linalg.norm(model.simulate(0.02, 1e-4, initial="quasi_static").position(body.end), axis=1)
     assert radius[0] - 1 == pytest.approx(7850.0 * 100**2 / (3 * 2e11), rel=1e-3)
     assert np.ptp(radius) < 2e-5 * (radius[0] - 1)
 

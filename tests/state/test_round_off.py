@@ -44,8 +44,7 @@ def test_a_stiff_rod_that_hangs_on_a_spring_comes_to_rest(distance: float) -> No
 def test_steps_from_an_equilibrium_have_no_gaps_of_joints_to_close(step: float) -> None:
     """A gap of 5e-13 m that the first step closes is a velocity of 5e-8 m/s, which no force made."""
     model, turned = ph.Model(gravity=(-5.886, 7.848, 0)), np.diag([-1.0, -1.0, 1.0])
-    body = ph.Beam(1.0, ROD.section, POLYMER, elements=2, theory="timoshenko")
-    beam = model.add(body, "beam", rotation=turned)
+    beam = model.add(ph.Beam(1.0, ROD.section, POLYMER, elements=2, theory="timoshenko"), "beam", rotation=turned)
     bar = model.add(ph.RigidBody(0.5, (0.01, 0.01, 0.01), center=(0.2, 0, 0)), "bar", (-1, 0, 0), turned)
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
     model.connect(ph.Spherical(model.ground.at((-1, 0, 0)), beam.end))
@@ -62,9 +61,7 @@ def test_a_body_may_spin_about_an_axis_through_its_joint(length):
         spin = turn.apply([0.07, 0.0, 0.0])
         inertia = np.array([1.0, 2.0, 2.5]) * length**2
         body = ph.RigidBody(1.0, inertia, center=(0.4 * length, 0.0, 0.0))
-        place = (length, -length, 0.3 * length)
-        top = model.add(body, "top", position=place, rotation=turn, angular_velocity=spin)
+        top = model.add(body, "top", position=(length, -length, 0.3 * length), rotation=turn, angular_velocity=spin)
         tip = top.point((length, 0.0, 0.0))
         model.connect(ph.Spherical(model.ground.at(tip.initial_position()), tip))
-        motion = model.simulate(0.1, 0.01, progress=False)
-        assert motion.angular_velocity(top)[-1] == pytest.approx(spin, abs=1e-12)
+        assert model.simulate(0.1, 0.01, progress=False).angular_velocity(top)[-1] == pytest.approx(spin, abs=1e-12)

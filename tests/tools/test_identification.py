@@ -184,8 +184,7 @@ def test_modes_and_responses_are_data_too():
     omega = np.array([5.0, 15.0, 25.0])
     answer = ph.RecordedResponse(omega, model.frequency_response(omega).values, noise=1e-6)
     start = {"modulus": 5e10, "density": 3000.0}
-    fit = ph.identify(cantilever, start, [modes, answer], linear=linear)
-    assert fit.values == pytest.approx(true, rel=1e-7)
+    assert ph.identify(cantilever, start, [modes, answer], linear=linear).values == pytest.approx(true, rel=1e-7)
     alone = ph.identify(cantilever, start, modes, linear=linear)
     assert any("combination" in words for words in alone.warnings)
     values = alone.values["modulus"] / alone.values["density"]

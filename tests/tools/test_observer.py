@@ -33,15 +33,13 @@ def satellite():
 def test_what_the_reduction_left_out_is_damped_too():
     """Any gain, an observer of 4 states for 74: the loop has a certificate and no pole to the right."""
     model, wheel, _ = satellite()
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), model["hub"].origin))
-    model.apply(pin.spring(200.0))
+    model.apply(model.connect(ph.Revolute(model.ground.at((0, 0, 0)), model["hub"].origin)).spring(200.0))
     linear = model.linearize([wheel])
     small = linear.reduce(4, method="modal")
     for damping, injection in ((5.0, 1.0), (500.0, 1.0), (50.0, 20.0)):
         observer = ph.passive_observer(small, damping, injection)
         assert observer.model.passivity().is_passive
-        loop = linear.interconnect(observer.model)
-        assert loop.passivity().is_passive
+        assert linear.interconnect(observer.model).passivity().is_passive
         poles = linear.interconnect(observer.law).poles
         assert poles.real.max() <= 1e-6 * np.abs(poles).max()
     assert np.sum(poles.real < -1e-5) >= 16  # 4 + 4 states that are modelled, and 4 modes that were left out
@@ -49,8 +47,7 @@ def test_what_the_reduction_left_out_is_damped_too():
 
 def test_it_stops_the_nonlinear_satellite():
     model, wheel, rate = satellite()
-    small = model.linearize([wheel]).reduce(4, method="modal")
-    observer = ph.passive_observer(small, 500.0)
+    observer = ph.passive_observer(model.linearize([wheel]).reduce(4, method="modal"), 500.0)
     model.apply(ph.Torque(wheel.attachment, lambda t: (0, 0, 4.0 * (t < 1.0)), breakpoints=[1.0], name="kick"))
     free = model.simulate(12.0, 0.02, output_step=0.1, progress=False).energy.total[-1]
     model.apply(ph.Feedback(observer.law, [rate], on=[wheel], name="observer"))

@@ -13,8 +13,7 @@ MASS, WAY, LASTS, STIFFNESS = 2.0, 1.0, 1.5, 40.0
 def cart(p):
     model = ph.Model(dimension=2)
     body = model.add(ph.RigidBody(MASS, 0.1), "cart")
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="rail"))
-    model.apply(rail.force(p["push"]))
+    model.apply(model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="rail")).force(p["push"]))
     return model
 
 
@@ -94,8 +93,7 @@ def falling(p):
     cart = model.add(ph.RigidBody(1.0, 0.01), "cart")
     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), cart.origin, name="rail"))
     strip, material = ph.RectangularSection(0.02, 5e-3), ph.Material(7e10, 2700.0, viscosity=5e-3)
-    pole = ph.Beam(0.6, strip, material, elements=1, frame="cantilever")
-    placed = model.add(pole, "pole", rotation=np.pi / 2)
+    placed = model.add(ph.Beam(0.6, strip, material, elements=1, frame="cantilever"), "pole", rotation=np.pi / 2)
     model.connect(ph.Revolute(cart.origin, placed.start, name="pin"))
     model.apply(rail.force(p["push"]))
     return model

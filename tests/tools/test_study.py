@@ -92,8 +92,7 @@ def test_a_killed_worker_costs_no_run_and_one_that_kills_is_named(workers, tmp_p
         return pendulum(length, gravity)
 
     output = tmp_path / "study.jsonl"
-    study = ph.study(build, GRID, fall, workers, output=output)
-    (failure,) = study.failures
+    (failure,) = ph.study(build, GRID, fall, workers, output=output).failures
     assert failure.parameters == {"length": 0.5, "gravity": 20.0} and "WorkerLost" in failure.reason
     again = ph.study(pendulum, GRID, fall, workers, output=output)  # what was lost is tried once more
     assert not again.failures
@@ -167,8 +166,7 @@ def test_latin_samples_cover_each_interval_once():
     found = ph.samples(20, seed=3, method="latin", low=(10.0, 30.0), bell=stats.norm(1.0, 0.5))
     assert found == ph.samples(20, seed=3, method="latin", low=(10.0, 30.0), bell=stats.norm(1.0, 0.5))
     assert sorted(int(each["low"] - 10.0) for each in found) == list(range(20))
-    shares = stats.norm(1.0, 0.5).cdf([each["bell"] for each in found])
-    assert sorted((20 * shares).astype(int)) == list(range(20))
+    assert sorted((20 * stats.norm(1.0, 0.5).cdf([each["bell"] for each in found])).astype(int)) == list(range(20))
     with pytest.raises(ph.ParameterError, match="method must be one of 'random', 'latin', got 'sobol'"):
         ph.samples(2, method="sobol", low=(0.0, 1.0))
 

@@ -17,12 +17,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWar
 def ball_on(nodes, place, **options):
     """A ball that touches a free string through nodes, shape (k, 3)."""
     model, lengths = ph.Model(), np.linalg.norm(np.diff(nodes, axis=0), axis=1)
-    string = ph.String(float(lengths.sum()), 0.1, len(lengths), ph.LinearLaw(10.0))
-    line = model.add(string, "line", shape=nodes)
+    line = model.add(ph.String(float(lengths.sum()), 0.1, len(lengths), ph.LinearLaw(10.0)), "line", shape=nodes)
     velocity = options.pop("velocity", None)
     ball = model.add(ph.RigidBody.sphere(0.05, 500.0), "ball", position=place, velocity=velocity)
-    contact = model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
-    return model, ball, contact
+    return model, ball, model.apply(ph.Contact(ball, line, stiffness=STIFFNESS, radius=0.01, **options))
 
 
 def straight(count):
@@ -113,8 +111,7 @@ def test_a_ball_rests_on_a_node_as_beside_it(elements):
         depths.append((REACH - rest.position(ball.origin)[2]) * STIFFNESS / (ball.data.mass * 9.81))
     assert depths == pytest.approx(3 * [1.0], rel=3e-4)
     if elements == 10:
-        motion = model.simulate(0.02, 1e-3, initial=rest, progress=False)
-        assert np.abs(motion.velocity(ball.origin)).max() < 1e-9
+        assert np.abs(model.simulate(0.02, 1e-3, initial=rest, progress=False).velocity(ball.origin)).max() < 1e-9
 
 
 def test_neighbours_are_those_of_the_line():

@@ -136,8 +136,7 @@ def test_the_centre_of_a_ball_touches_by_its_radius():
     assert seen[0][0, 2] < 0.11
     for each in seen[1:]:
         assert each == pytest.approx(seen[0], abs=1e-9)
-    beside = model.bodies[0].point((0.0, 0.0, -0.1))
-    assert ph.Contact(beside, floor, stiffness=1e5).radius == 0
+    assert ph.Contact(model.bodies[0].point((0.0, 0.0, -0.1)), floor, stiffness=1e5).radius == 0
 
 
 def test_a_whole_ball_on_a_surface_or_another_is_a_contact_of_two_that_sticks():
@@ -281,8 +280,7 @@ def test_equilibria_and_linear_models_see_the_pairs_that_touch():
     frequencies = model.linearize(about=rest).modes(8).frequencies ** 2
     for each in (*two, *of_box):
         assert np.abs(frequencies / each - 1).min() <= 1e-9
-    motion = model.simulate(0.02, 1e-3, initial=rest.state, progress=False)
-    assert np.abs(motion.recording.velocity).max() <= 1e-9
+    assert np.abs(model.simulate(0.02, 1e-3, initial=rest.state, progress=False).recording.velocity).max() <= 1e-9
 
 
 def test_bodies_that_start_inside_each_other_are_refused_with_the_depth():

@@ -89,8 +89,7 @@ def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
         rope = made.add(ph.String(2.0, 0.1, 20, ph.LinearLaw(1e3)), "rope", position=(-1, 0, 0.3))
         places = 0.25 * np.stack(np.meshgrid(np.arange(8) - 4, np.arange(5) - 2, [0]), -1).reshape(-1, 3)
         balls = [made.add(ph.PointMass(1.0), position=x, velocity=40 * rng.normal(size=3)) for x in places]
-        members = [*(ball.origin for ball in balls), rope]
-        made.apply(ph.Contact(members, radius=0.05, stiffness=1e5, restitution=1))
+        made.apply(ph.Contact([*(ball.origin for ball in balls), rope], radius=0.05, stiffness=1e5, restitution=1))
         return made
 
     motions = [model().simulate(0.02, 4e-3, progress=False)]
@@ -122,8 +121,7 @@ def test_what_is_no_contact_group_is_refused_by_name():
     with pytest.raises(ph.ModelError, match=r"one.origin and other.origin have no orientation"):
         ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0, friction=0.1)
     with pytest.raises(ph.ParameterError, match="moves as a function of time"):
-        moving = model.ground.moving(lambda t: (t, 0.0, 0.0))
-        ph.Contact([one.origin, moving], radius=0.1, stiffness=1.0)
+        ph.Contact([one.origin, model.ground.moving(lambda t: (t, 0.0, 0.0))], radius=0.1, stiffness=1.0)
     near = model.apply(ph.Contact([one.origin, other.origin], radius=0.01, stiffness=1.0, damping=0.1))
     with pytest.raises(ph.ModelError, match="lossless models"):
         model.simulate(0.1, 1e-2, order=4)

@@ -13,8 +13,7 @@ def cart(at=0.1):
     """A mass on a rail, which a held force moves exactly: x' = v, v' = f / m."""
     model = ph.Model(dimension=2)
     body = model.add(ph.RigidBody(MASS, 0.1), "cart", (at, 0.0, 0.0))
-    rail = model.connect(ph.Prismatic(model.ground.at((0.0, 0.0, 0.0)), body.origin, axis=(1, 0, 0)))
-    return model, rail
+    return model, model.connect(ph.Prismatic(model.ground.at((0.0, 0.0, 0.0)), body.origin, axis=(1, 0, 0)))
 
 
 def every_sensor(body, joint):
@@ -76,8 +75,7 @@ def test_one_discrete_controller_sets_several_forces_late():
         ends = []
         for k in range(2):
             body = model.add(ph.RigidBody(MASS, 0.1), f"cart {k}", (0.1, k, 0.0))
-            ground = model.ground.at((0.0, k, 0.0))
-            ends.append(model.connect(ph.Prismatic(ground, body.origin, axis=(1, 0, 0))))
+            ends.append(model.connect(ph.Prismatic(model.ground.at((0.0, k, 0.0)), body.origin, axis=(1, 0, 0))))
         given = {"delay": 0.04, "target": lambda t: [0.2, 0.1 * t], "name": "pair", **how}
         model.apply(ph.Feedback(controller, [ph.JointPosition(each) for each in ends], on=ends, **given))
         return model, ends

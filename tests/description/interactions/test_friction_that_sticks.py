@@ -76,8 +76,7 @@ def test_the_rod_of_painleve_jams_and_jumps_where_no_rigid_one_can_go_on(frictio
     early = motion.time < 0.02
     assert motion.is_complete and jams == (friction == 2.0)
     assert bool(motion.element_force(foot)[early].max() > 20 * G) is jams  # it slides on at some weights
-    slides = motion.velocity(rod.point(-way))[early, 0]
-    assert bool((slides >= 0).any()) is jams
+    assert bool((motion.velocity(rod.point(-way))[early, 0] >= 0).any()) is jams
     assert np.diff(motion.energy.dissipated).min() >= 0
     assert np.abs(motion.energy.balance_error).max() <= 1e-11
 
@@ -162,8 +161,7 @@ ALL_LOSSES = {"static_friction": 0.6, "bristle_damping": 4.0, "rolling": 0.02, "
 def free_pair(surface, **parameters):
     """A ball that a spring draws to a free plate or ball that turns; ``tests/fuzz`` holds them to all laws."""
     model = ph.Model()
-    body = ph.RigidBody(3.0, (0.1, 0.1, 0.2))
-    plate = model.add(body, "plate", angular_velocity=(0.3, -0.2, 2.0))
+    plate = model.add(ph.RigidBody(3.0, (0.1, 0.1, 0.2)), "plate", angular_velocity=(0.3, -0.2, 2.0))
     height = 0.1 if surface == "plane" else 0.3
     moving = {"velocity": (0.2, 0.2, -0.3), "angular_velocity": (1, 2, 3)}
     ball = model.add(BALL, "ball", position=(0.1, 0.05, height), **moving)
@@ -182,8 +180,7 @@ def test_the_friction_of_a_ball_that_sticks_turns_with_the_plate():
     )
     point = model.add(ph.PointMass(1.0), "point", position=(0.5, 0, -G / 1e3), velocity=(0, 1, 0))
     plane = ph.Plane(table, normal=(0, 0, 1))
-    contact = ph.Contact(point.origin, plane, stiffness=1e3, friction=0.4, bristle=1e3, bristle_damping=40.0)
-    model.apply(contact)
+    model.apply(ph.Contact(point.origin, plane, stiffness=1e3, friction=0.4, bristle=1e3, bristle_damping=40.0))
     motion = model.simulate(1.5, 5e-3, progress=False)
     place = Rotation.from_rotvec(np.outer(-2 * motion.time, (0, 0, 1))).apply(motion.position(point.origin))
     assert np.ptp(place[200:, :2], axis=0).max() <= 1e-7

@@ -37,8 +37,7 @@ def heap(**law):
         side = np.arange(3 - layer) - (2 - layer) / 2
         places += [(0.042 * x, 0.042 * y, 0.021 + 0.031 * layer) for x in side for y in side]
     balls = [model.add(body, position=np.array(place) + rng.uniform(-4e-4, 4e-4, 3)) for place in places]
-    floor = ph.Plane(model.ground.at((0, 0, 0)))
-    model.apply(ph.Contact([*balls, floor], stiffness=5e3, friction=0.5, **law))
+    model.apply(ph.Contact([*balls, ph.Plane(model.ground.at((0, 0, 0)))], stiffness=5e3, friction=0.5, **law))
     return model
 
 
@@ -48,8 +47,7 @@ def test_a_heap_with_resistance_to_rolling_comes_to_rest():
     for law in ({"rolling": 2e-3, "drilling": 5e-3}, {}):
         motion = heap(restitution=0.3, **law).simulate(1.5, 2e-3, every=10, progress=False)
         assert np.abs(motion.energy.balance_error).max() <= 1e-12
-        speeds = motion.recording.velocity[-1].reshape(-1, 6)[:, :3]
-        fastest.append(np.linalg.norm(speeds, axis=1).max())
+        fastest.append(np.linalg.norm(motion.recording.velocity[-1].reshape(-1, 6)[:, :3], axis=1).max())
     assert fastest[0] < 1e-4
     assert fastest[1] > 0.05
 

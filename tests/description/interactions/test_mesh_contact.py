@@ -52,8 +52,7 @@ def test_a_ball_on_a_mesh_of_a_box_moves_as_on_the_box(place, velocity, close):
     for shape in (ph.Box((0.3, 0.2, 0.1)), mesh(ph.Box((0.3, 0.2, 0.1)))):
         model = ph.Model(gravity=(0, 0, -GRAVITY))
         ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=place, velocity=velocity)
-        table = ph.Surface(model.ground.at((0, 0, 0)), shape)
-        model.apply(ph.Contact([ball], table, stiffness=1e5, friction=0.3))
+        model.apply(ph.Contact([ball], ph.Surface(model.ground.at((0, 0, 0)), shape), stiffness=1e5, friction=0.3))
         motion = model.simulate(0.3, 2e-3, progress=False)
         assert motion.contact_steps[-1] > 0
         found.append(motion.position(ball.origin)[-1])
@@ -89,8 +88,7 @@ def test_a_ball_lies_in_a_valley_between_both_sides(angle):
     depth = ball.body.mass * GRAVITY / np.cos(angle) / stiffness
     assert (x, y) == pytest.approx([0, 0], abs=1e-12) and rest.is_stable
     assert 2 ** (-1 / 3000) * z * np.cos(angle) == pytest.approx(radius - depth, abs=1e-3 * depth)
-    motion = model.simulate(0.02, 1e-3, initial=rest, progress=False)
-    assert np.abs(motion.recording.velocity).max() <= 1e-9
+    assert np.abs(model.simulate(0.02, 1e-3, initial=rest, progress=False).recording.velocity).max() <= 1e-9
 
 
 @pytest.mark.parametrize(("kind", "carries"), [("box", 8), ("mesh", 12), ("drum", 48)])
@@ -114,8 +112,7 @@ def test_stacks_of_boxes_meshes_and_drums_have_equilibria(kind, carries):
     squares = model.linearize(about=rest).modes(12).frequencies ** 2
     for square in up:
         assert np.abs(squares / square - 1).min() <= 1e-9
-    motion = model.simulate(0.02, 1e-3, initial=rest.state, progress=False)
-    assert np.abs(motion.recording.velocity).max() <= 1e-9
+    assert np.abs(model.simulate(0.02, 1e-3, initial=rest.state, progress=False).recording.velocity).max() <= 1e-9
 
 
 def test_meshes_that_are_no_solids_are_refused_by_name():

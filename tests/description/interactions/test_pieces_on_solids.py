@@ -90,14 +90,12 @@ def test_edges_that_cross_bounce_as_on_a_spring():
     omega = np.sqrt(2e4 / (mass / 2))
     height = (motion.position(high.origin) - motion.position(low.origin))[:, 2]
     assert height.min() == pytest.approx(0.1 * np.sqrt(2) - BESIDE * 0.05 / np.sqrt(2) - 1 / omega, abs=2e-5)
-    touching = np.ptp(motion.time[motion.energy.spring > 1e-9])
-    assert touching == pytest.approx(np.pi / omega, abs=3e-4)
+    assert np.ptp(motion.time[motion.energy.spring > 1e-9]) == pytest.approx(np.pi / omega, abs=3e-4)
 
 
 def test_edges_push_each_other_where_they_cross():
     """The impulse of the slow impact turns the lower bar by the lever of the crossing, what power cannot see."""
-    slow = np.array([0, 0, -0.1]), np.zeros(3)
-    model, low, _ = crossing(beside=(0.12, 0.0), moving=slow)
+    model, low, _ = crossing(beside=(0.12, 0.0), moving=(np.array([0, 0, -0.1]), np.zeros(3)))
     motion = model.simulate(0.09, 1e-3, progress=False)
     impulse = low.body.mass * motion.velocity(low.origin)[-1]
     assert motion.energy.spring[-1] == 0 and impulse[2] < -0.05

@@ -53,8 +53,7 @@ def test_a_wheel_rolls_down_a_slope_as_in_textbooks(turn):
     depth = 0.2 * G * np.cos(tilt) / 2e5  # it begins as deep as it rests
     turned = Rotation.from_rotvec(turn).as_matrix()
     model, body = on_planes(WHEEL, [normal], (R - depth) * normal, turned=turned)
-    found = speeds(model, body, turned @ down)
-    assert np.diff(found) == pytest.approx(2 / 3 * G * np.sin(tilt), rel=1e-3)
+    assert np.diff(speeds(model, body, turned @ down)) == pytest.approx(2 / 3 * G * np.sin(tilt), rel=1e-3)
 
 
 @pytest.mark.parametrize(("degrees", "height"), [(0, R), (20, R), (44, R), (46, R)])
@@ -76,8 +75,7 @@ def test_a_body_that_spins_on_its_flat_side_is_slowed_by_friction_at_its_mean_ra
     flat = Rotation.from_rotvec([np.pi / 2, 0, 0]).as_matrix()
     depth, moment = body.mass * G / 2e5, 0.3 * body.mass * G * radius
     model, body = on_planes(body, [(0, 0, 1)], (0, 0, height - depth), spin=(0, 0, 10.0), rotation=flat)
-    motion = model.simulate(0.1, step=1e-3, progress=False)
-    slowed = -np.diff(motion.angular_velocity(body)[[20, -1], 2])[0] / 0.08
+    slowed = -np.diff(model.simulate(0.1, step=1e-3, progress=False).angular_velocity(body)[[20, -1], 2])[0] / 0.08
     inertia = 6e-4 if radius == 0.04 else body.data.mass * R**2 / 2
     assert slowed == pytest.approx(moment / inertia, rel=1e-3)
 

@@ -59,8 +59,7 @@ def test_a_ball_in_a_bowl_swings_as_a_pendulum_and_slower_where_it_rolls(shape, 
     reach = 0.2 + depth
     ball = model.add(ball_of(), "ball", position=(reach * np.sin(angle), -reach * np.cos(angle), 0))
     bowl = ph.Surface(model.ground.at((0, 0, 0)), shape, inside=True)
-    contact = ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1, friction=friction)
-    model.apply(contact)
+    model.apply(ph.Contact(ball.origin, bowl, stiffness=1e5, radius=0.1, friction=friction))
     motion = model.simulate(1.5, 1e-2, progress=False)
     x, t = motion.position(ball.origin)[:, 0], motion.time
     k = np.flatnonzero(x[:-1] * x[1:] < 0)

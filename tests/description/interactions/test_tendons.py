@@ -192,8 +192,7 @@ def test_a_motor_is_an_input_of_a_linear_model():
     rope = model.apply(ph.Tendon([model.ground.at((0, 0, 0)), bob.origin], 1e3))
     motor = model.apply(rope.motor(0.0, name="pull"))
     linear = model.linearize(inputs=[motor], outputs=[ph.Velocity(bob.origin, (0, 1, 0))])
-    found = linear.frequency_response([2.0]).values.ravel()
-    assert found == pytest.approx(1 / (2j * 2.0), rel=1e-9)
+    assert linear.frequency_response([2.0]).values.ravel() == pytest.approx(1 / (2j * 2.0), rel=1e-9)
     with pytest.raises(ph.ModelError, match="not applied"):
         model.linearize(inputs=[rope.motor(1.0)])
 
@@ -224,8 +223,7 @@ def test_copies_and_files_keep_winches(tmp_path):
         )
         motions[0].save(tmp_path / "run.h5")
         loaded = ph.Motion.load(tmp_path / "run.h5")
-        tendon = loaded.mechanism.part(str(rope))
-        assert np.array_equal(loaded[ph.Tension(tendon)], motions[0][ph.Tension(rope)])
+        assert np.array_equal(loaded[ph.Tension(loaded.mechanism.part(str(rope)))], motions[0][ph.Tension(rope)])
 
 
 def test_pictures_of_winches_are_as_large_as_the_model():

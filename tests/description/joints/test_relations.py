@@ -17,8 +17,7 @@ def two_wheels(gear=None, dimension=3, speeds=(None, None)):
     )
     askew = (0, 0.6, 0.8) if dimension == 3 else (0, 0, 1)
     first = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin, axis=(0, 0, 1)))
-    second = model.connect(ph.Revolute(model.ground.at((0.5, 0, 0)), b.origin, axis=askew))
-    return model, first, second
+    return model, first, model.connect(ph.Revolute(model.ground.at((0.5, 0, 0)), b.origin, axis=askew))
 
 
 def test_a_gear_pair_keeps_its_ratio_and_its_energy_over_many_turns():
@@ -91,8 +90,7 @@ def test_small_motions_of_a_geared_pendulum():
     a = model.add(ph.RigidBody(2.0, 0.03), "a")
     b = model.add(ph.RigidBody(1.0, 3e-3, center=(0.1, 0, 0)), "b", position=(0.5, 0, 0), rotation=-0.2)
     first = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.origin))
-    second = model.connect(ph.Revolute(model.ground.at((0.5, 0, 0)), b.origin))
-    model.connect(ph.Gear(first, second, ratio=1.5))
+    model.connect(ph.Gear(first, model.connect(ph.Revolute(model.ground.at((0.5, 0, 0)), b.origin)), ratio=1.5))
     holding = 9.81 * 0.1 * np.cos(0.5) / 1.5
     model.apply(first.spring(2.0, rest=holding / 2.0 - 1.5 * 0.3))
     stiffness = 9.81 * 0.1 * np.sin(0.5) + 2.0 * 1.5**2

@@ -76,8 +76,7 @@ def test_the_matrix_of_rolling_is_exact(dimension, is_ball):
     state = initial_state_of(system_of(model), rng)
     newton = Newton(model, state, 0.05, 0.0)
     after = state.velocity + rng.normal(size=newton.velocities)
-    unknowns = np.concatenate([after, 10 * rng.normal(size=newton.rows)])
-    assert largest_slope_error(newton, unknowns) <= 1e-12
+    assert largest_slope_error(newton, np.concatenate([after, 10 * rng.normal(size=newton.rows)])) <= 1e-12
 
 
 def test_what_cannot_roll_is_refused_by_name():

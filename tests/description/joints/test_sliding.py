@@ -91,8 +91,7 @@ def bead_in_flight(line_in, spin, dimension):
 @pytest.mark.parametrize("at", [0.21, 0.2500001, 0.6, 0.01])
 def test_newtons_matrix_is_that_of_dual_numbers(line_in, spin, dimension, at):
     model = ph.Model(gravity=(0, 0, 0), dimension=dimension)
-    line = line_in(model)
-    _, slide = bead(model, line, at, spin=spin)
+    _, slide = bead(model, line_in(model), at, spin=spin)
     model.apply(slide.spring(4.0, rest=0.3))
     model.apply(slide.friction(coefficient=0.2, bristle=1e3))
     if at == 0.6:
@@ -144,8 +143,7 @@ def test_a_bead_on_a_whirling_stiff_rod_runs_out_like_cosh():
     model.apply(hub.drive(angle=lambda t: 2.0 * t, rate=lambda t: 2.0))
     _, slide = bead(model, rod, 0.1, speed=None, mass=1e-4)
     motion = model.simulate(1.0, step=1e-3)
-    place = motion[ph.JointPosition(slide)]
-    assert place == pytest.approx(0.1 * np.cosh(2.0 * motion.time), abs=2e-6)
+    assert motion[ph.JointPosition(slide)] == pytest.approx(0.1 * np.cosh(2.0 * motion.time), abs=2e-6)
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total[0]
 
 
@@ -153,8 +151,7 @@ def test_a_collar_slides_down_an_inclined_rod_against_friction():
     slope, mu = 0.6, 0.3
     way = np.array([np.cos(slope), -np.sin(slope), 0.0])
     model = ph.Model(gravity=(0, -9.81, 0))
-    rod = fixed_rod(model, [(0, 0, 0), way])
-    _, slide = bead(model, rod, 0.1, speed=0.3)
+    _, slide = bead(model, fixed_rod(model, [(0, 0, 0), way]), 0.1, speed=0.3)
     model.apply(slide.friction(coefficient=mu, bristle=1e5, bristle_damping=10.0))
     motion = model.simulate(0.4, step=1e-3)
     a = 9.81 * (np.sin(slope) - mu * np.cos(slope))
@@ -226,8 +223,7 @@ def test_friction_on_a_stretched_string_brakes_as_on_the_way_in_space(coefficien
     speed = motion.velocity(bob.origin)[:, 0]
     assert (speed[180] - speed[20]) / 0.16 == pytest.approx(-limit / 0.2, rel=1e-6)
     way = motion.position(bob.origin)[[20, 180], 0]
-    lost = motion.energy.dissipated[[20, 180]]
-    assert np.diff(lost) == pytest.approx(limit * np.diff(way), rel=1e-6)
+    assert np.diff(motion.energy.dissipated[[20, 180]]) == pytest.approx(limit * np.diff(way), rel=1e-6)
     assert np.abs(motion.energy.balance_error).max() < 1e-13
 
 
@@ -276,16 +272,14 @@ def test_equilibria_and_modes_have_the_sliding_as_a_free_direction():
 def test_a_bead_at_the_bottom_of_a_circle_swings_like_a_pendulum():
     model = ph.Model(gravity=(0, -9.81, 0))
     angle = lambda s: 2 * (s - 0.5)  # noqa: E731
-    rod = fixed_rod(model, lambda s: (np.sin(angle(s)) / 2, -np.cos(angle(s)) / 2, 0.0), 20)
-    bead(model, rod, 0.5, speed=None)
+    bead(model, fixed_rod(model, lambda s: (np.sin(angle(s)) / 2, -np.cos(angle(s)) / 2, 0.0), 20), 0.5, speed=None)
     assert model.linearize().modes(1).frequencies[0] == pytest.approx(np.sqrt(9.81 / 0.5), rel=2e-3)
 
 
 def test_runs_that_start_at_rest_stay_there():
     model, slide = collar_on_a_cantilever()
     rest = model.equilibrium()
-    motion = model.simulate(0.1, step=2e-3, initial=rest)
-    place = motion[ph.JointPosition(slide)]
+    place = model.simulate(0.1, step=2e-3, initial=rest)[ph.JointPosition(slide)]
     assert place[0] > 0.4705 and np.abs(place - rest[ph.JointPosition(slide)]).max() < 1e-9
     assert np.linalg.norm(rest.reaction(slide)) == pytest.approx(0.2 * 9.81, rel=5e-3)  # across the rod
 
@@ -435,9 +429,8 @@ def test_what_cannot_slide_is_refused_by_name():
 def test_equilibria_tell_of_rings_that_nodes_of_a_string_hold(kind, order):
     """A ring beside the lowest place, one at the lowest place, and one that a spring holds on its way."""
     model = ph.Model(gravity=(0, 0, -9.81))
-    law = ph.LogarithmicLaw(5e4)
     rope = model.add(
-        ph.String(2.1, 0.02, 16 // order, law, order=order),
+        ph.String(2.1, 0.02, 16 // order, ph.LogarithmicLaw(5e4), order=order),
         "rope",
         shape=lambda s: (1.9 * s / 2.1, 0, -0.42 * 4 * s / 2.1 * (1 - s / 2.1)),
     )

@@ -59,8 +59,7 @@ def test_a_model_without_a_part_is_the_model_that_never_had_it():
     assert copy.remove("motor") is copy and [each.name for each in copy.bodies] == ["rod"]
     plain = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
     rod = plain.add(ROD, "rod")
-    hinge = plain.connect(ph.Revolute(plain.ground.at((0.0, 0.0, 0.0)), rod.start, name="hinge"))
-    plain.apply(hinge.spring(3.0))
+    plain.apply(plain.connect(ph.Revolute(plain.ground.at((0.0, 0.0, 0.0)), rod.start, name="hinge")).spring(3.0))
     plain.apply(ph.Force(rod.at(0.5), (0.0, 1.0, 0.0)))
     assert np.array_equal(angle(copy), angle(plain))
     assert np.array_equal(angle(model), whole) and not np.array_equal(angle(other), whole)
@@ -132,8 +131,7 @@ def test_parts_are_replaced_by_name():
 
 
 def test_names_of_joints_are_kept_in_files(tmp_path):
-    motion = pendulum().simulate(0.01, 1e-3, progress=False)
-    motion.save(tmp_path / "run.h5")
+    pendulum().simulate(0.01, 1e-3, progress=False).save(tmp_path / "run.h5")
     assert ph.Motion.load(tmp_path / "run.h5").mechanism.joint("hinge").name == "hinge"
 
 

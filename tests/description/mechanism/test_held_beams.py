@@ -44,8 +44,7 @@ def test_bodies_of_one_description_share_their_numbers_unless_a_joint_clamps_one
     assert second.data is not first.data and fourth.data is third.data
     assert [bool(each.end.point.shapes[1:].any()) for each in (first, second, third, fourth)] == [0, 1, 0, 0]
     there = pickle.loads(pickle.dumps(model))
-    described = there["third"].body
-    assert there.add(described, "fifth").data is there["third"].data
+    assert there.add(there["third"].body, "fifth").data is there["third"].data
 
 
 def test_the_frame_stays_what_it_was_when_a_motion_was_made():

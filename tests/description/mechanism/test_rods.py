@@ -56,8 +56,7 @@ def test_section_forces_hold_the_energy_and_balance_the_support():
 
 
 def test_viscosity_takes_what_the_ledger_says():
-    viscous = ph.Material(5e6, 1100.0, 0.4, viscosity=0.05)
-    model, _ = hanging(ph.Rod(1.0, SECTION, viscous, elements=6, order=2))
+    model, _ = hanging(ph.Rod(1.0, SECTION, ph.Material(5e6, 1100.0, 0.4, viscosity=0.05), elements=6, order=2))
     motion = model.simulate(0.3, 1e-3, progress=False)
     assert motion.energy.dissipated[-1] > 0.01 * motion.energy.kinetic.max()
     assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()

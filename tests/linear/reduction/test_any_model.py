@@ -103,8 +103,7 @@ def test_any_model_is_reduced_by_every_method(case, method):
 
 
 def test_krylov_answers_exactly_where_it_matches():
-    model = ph.LinearModel.of(plate("left"))
-    reduced = model.reduce(4, "krylov", frequencies=[4000.0])
+    reduced = ph.LinearModel.of(plate("left")).reduce(4, "krylov", frequencies=[4000.0])
     assert reduced.error([4000.0]).pointwise.max() < 1e-9
     assert reduced.error([3000.0]).pointwise.max() > 1e-6
 
@@ -154,8 +153,7 @@ def test_krylov_bases_of_any_order_have_whole_pairs(is_clamped, keep_rigid, freq
 def free_beam():
     """Forces and a torque at its end."""
     model = ph.Model(dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), 10))
-    return model.linearize([beam.end])
+    return model.linearize([model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), 10)).end])
 
 
 @pytest.mark.parametrize(

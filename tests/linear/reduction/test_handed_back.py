@@ -63,8 +63,7 @@ def test_three_modes_of_a_reduction_are_modes_equal_three(counted):
 
 def test_condensed_axial_shapes_are_as_good():
     linear, beam = supported()
-    bending = linear.reduce(6, "modal").elastic_basis(beam)
-    basis = COUPLER.with_axial(bending, dimension=2, axial="condensed")
+    basis = COUPLER.with_axial(linear.reduce(6, "modal").elastic_basis(beam), dimension=2, axial="condensed")
     assert basis.shape[1] < 3 + 8
     own, bend, _ = bend_of(replace(COUPLER, modes=basis))
     assert np.abs(own - bend).max() < 1.5e-3 * np.abs(bend).max()

@@ -53,8 +53,7 @@ class Truth:
             own = layout.span(index)
             moved = (one["position"] - other["position"])[0, index, : data.dimension]
             turned = Rotation.from_matrix(one["rotation"][0, index].T @ other["rotation"][0, index]).as_rotvec()
-            eta = slice(int(layout.eta[index]), int(layout.eta[index + 1]))
-            bent = (one["eta"] - other["eta"])[0, eta]
+            bent = (one["eta"] - other["eta"])[0, slice(int(layout.eta[index]), int(layout.eta[index + 1]))]
             yield np.linalg.norm(weight[own] * np.concatenate([moved, turned[list(data.rotation_axes)], bent]))
         yield np.linalg.norm((one["position"] - other["position"])[0, layout.frames :], axis=1).max(initial=0.0)
 

@@ -22,8 +22,7 @@ def test_the_last_step_is_shorter():
 
 
 def test_instants_do_not_add_up_round_off():
-    times = clock(0.0, 1000.0, 0.1, [])
-    assert times.instants(9998, 2) == pytest.approx([999.8, 999.9, 1000.0], abs=1e-12)
+    assert clock(0.0, 1000.0, 0.1, []).instants(9998, 2) == pytest.approx([999.8, 999.9, 1000.0], abs=1e-12)
 
 
 def test_breakpoints_cut_the_step_that_they_lie_in():

@@ -48,8 +48,7 @@ def test_a_lock_on_a_moving_frame_takes_the_work_that_brings_its_body_along() ->
     model = ph.Model()
     body = model.add(ph.PointMass(mass), velocity=(speed, 0, 0))
     frame = model.ground.moving(lambda time: (frame_speed * time, 0.0, 0.0))
-    slider = model.connect(ph.Slider(frame, body.origin, axis=(1, 0, 0)))
-    model.at(0.35, lock=slider)
+    model.at(0.35, lock=model.connect(ph.Slider(frame, body.origin, axis=(1, 0, 0))))
     motion = model.simulate(1.0, 0.1)
     assert motion.events[0].dissipated == pytest.approx(mass * (speed - frame_speed) ** 2 / 2, rel=1e-9)
     work = sum(motion.energy.work.values())
@@ -176,8 +175,7 @@ def arm(calls: list[float] | None = None) -> ph.Model:
     model.apply(elbow.damper(0.05))
     if calls is not None:
         model.apply(shoulder.motor(lambda t, measured: calls.append(t) or -0.1 * measured[1]))
-    lock = model.at(ph.When(ph.JointPosition(elbow), above=0.02), lock=elbow)
-    model.at(0.2003, release=lock)
+    model.at(0.2003, release=model.at(ph.When(ph.JointPosition(elbow), above=0.02), lock=elbow))
     model.at(0.25, release=shoulder)
     return model
 

@@ -55,8 +55,7 @@ def let_go(k):
     rod = ph.RigidBody(1.0, inertia=0.1, center=(0.5, 0.0, 0.0))
     upper, lower = model.add(rod, "upper"), model.add(rod, "lower", position=(1.0, 0.0, 0.0))
     model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), upper.origin))
-    hold = model.connect(ph.Fixed(upper.point((1.0, 0.0, 0.0)), lower.origin))
-    model.at(0.005 * k + 0.0055, release=hold)
+    model.at(0.005 * k + 0.0055, release=model.connect(ph.Fixed(upper.point((1.0, 0.0, 0.0)), lower.origin)))
     return model
 
 

@@ -46,8 +46,7 @@ def test_ctrl_c_from_outside_ends_the_run():
     def energy(x):
         return 2 * (x - PLACES["middle"]) ** 2
 
-    timer = threading.Timer(1.0, _thread.interrupt_main)
-    timer.start()
+    threading.Timer(1.0, _thread.interrupt_main).start()
     with pytest.warns(ph.errors.StepWarning, match="interrupted at t = "):
         motion = pendulum(energy, slope).simulate(1e6, 1e-2, progress=False)
     assert not motion.is_complete and np.abs(motion.energy.balance_error).max() < 1e-9

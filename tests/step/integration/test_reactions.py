@@ -33,8 +33,7 @@ def crank_slider(breakpoints=()):
     model = ph.Model((0, -9.81, 0), 2)
     crank = model.add(ph.RigidBody(1.0, 0.01, center=(0.05, 0, 0)), "crank")
     soft = ph.Material(youngs_modulus=2e7, density=1000.0, viscosity=1e-3)
-    beam = ph.Beam(0.3, ph.CircularSection(0.02), soft, elements=2)
-    coupler = model.add(beam, "coupler", position=(0.1, 0, 0))
+    coupler = model.add(ph.Beam(0.3, ph.CircularSection(0.02), soft, elements=2), "coupler", position=(0.1, 0, 0))
     slider = model.add(ph.PointMass(0.1), "slider", position=(0.4, 0, 0))
     shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), crank.origin))
     model.apply(shaft.drive(angle=lambda t: 6 * t + 5 * t**3))
@@ -82,8 +81,7 @@ def halving(monkeypatch, duration, step):
     original, bad = Stepper.advance, irregular(duration, step)
 
     def advance(self, instants, size, storage):
-        starts = np.round(instants[:-1] / step).astype(int)
-        is_bad = np.isin(starts, bad) & (abs(size - step) < 1e-9 * step)
+        is_bad = np.isin(np.round(instants[:-1] / step).astype(int), bad) & (abs(size - step) < 1e-9 * step)
         if not is_bad.any():
             return (yield from original(self, instants, size, storage))
         if not (done := int(np.argmax(is_bad))):

@@ -32,8 +32,7 @@ def pendulum():
 def test_every_and_the_last_instant_are_stored():
     motion = falling_mass().simulate(1.0, 0.1, every=4)
     assert motion.time == pytest.approx([0.0, 0.4, 0.8, 1.0])
-    x = motion.position(motion["mass"].origin)[:, 0]
-    assert x == pytest.approx([0.0, 0.4, 0.8, 1.0], abs=1e-14)
+    assert motion.position(motion["mass"].origin)[:, 0] == pytest.approx([0.0, 0.4, 0.8, 1.0], abs=1e-14)
 
 
 def test_a_duration_that_is_no_multiple_ends_with_a_shorter_step():
@@ -52,15 +51,13 @@ def test_a_jump_of_a_load_on_a_breakpoint_is_exact():
     v, x = motion.recording.velocity[-1, 0], motion.position(motion["mass"].origin)[-1, 0]
     assert v == pytest.approx(1.26, abs=1e-13)
     assert x == pytest.approx(0.5 + 0.13**2 + 0.26 * 0.37, abs=1e-13)
-    missed = falling_mass(force).simulate(0.5, 0.1)
-    assert abs(missed.recording.velocity[-1, 0] - 1.26) > 0.01
+    assert abs(falling_mass(force).simulate(0.5, 0.1).recording.velocity[-1, 0] - 1.26) > 0.01
 
 
 def test_multipliers_are_the_mean_of_the_adjacent_steps():
     """Weight of the mass on a rail, with a load that jumps on the grid: 3 N, then 7 N."""
     model = falling_mass(lambda t: (0.0, -3.0 if t < 0.2 else -7.0, 0.0))
-    motion = model.simulate(0.4, 0.1)
-    reaction = motion.reaction(model.joints[0])[:, 1]
+    reaction = model.simulate(0.4, 0.1).reaction(model.joints[0])[:, 1]
     assert reaction == pytest.approx([3.0, 3.0, 5.0, 7.0, 7.0], abs=1e-9)
 
 

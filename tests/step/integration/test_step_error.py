@@ -48,8 +48,7 @@ def test_a_tolerance_is_kept(case, tolerance):
     assert motion.step_error.max() <= tolerance
     check = motion.check()
     assert check.balance_error < 1e-12 and check.joint_gap < 1e-12
-    interval = CASES[case][2]
-    assert motion.time == pytest.approx(interval * np.arange(len(motion.time)), rel=1e-14)
+    assert motion.time == pytest.approx(CASES[case][2] * np.arange(len(motion.time)), rel=1e-14)
 
 
 def test_a_tolerance_has_to_be_positive_and_goes_with_order_two():

@@ -51,8 +51,7 @@ def test_the_lighter_side_of_a_joint_counts():
     model = ph.Model(dimension=2)
     heavy = model.add(ph.RigidBody(100.0, 100.0), "heavy")
     light = model.add(ph.RigidBody(0.01, 0.01), "light", velocity=(0, 0, 0), angular_velocity=(0, 0, 5.0))
-    hinge = model.connect(ph.Revolute(heavy.origin, light.origin, name="hinge"))
-    model.apply(hinge.damper(1e3, name="brake"))
+    model.apply(model.connect(ph.Revolute(heavy.origin, light.origin, name="hinge")).damper(1e3, name="brake"))
     (text,), _ = told(model)
     assert text.startswith("brake damps too strongly") and "mostly that of light, is 1e+05 1/s" in text
 

@@ -153,8 +153,7 @@ def test_springs_between_elastic_bodies_and_strings_are_eliminated_too(dimension
     for first, second in ((a.end, b.start), (b.end, body.origin), (body.point((1, 0, 0)), rope.end)):
         model.apply(ph.SpringDamper(first, second, 300.0, 20.0, 0.4))
     model.apply(ph.SpringDamper(rope.start, model.ground.at((0, 1, 0)), 300.0))
-    pin = model.connect(ph.Revolute(a.start, body.point((0, 0.5, 0))))
-    model.apply(pin.spring(80.0, rest=0.3))
+    model.apply(model.connect(ph.Revolute(a.start, body.point((0, 0.5, 0)))).spring(80.0, rest=0.3))
     rng, system = np.random.default_rng(3), system_of(model)
     newton = Newton(model, initial_state_of(system, rng), 0.02)
     assert len(newton.auxiliaries) > 0

@@ -36,8 +36,7 @@ def assembled(law):
 @pytest.mark.parametrize("change", [0.0, 1e-12, -3e-8, 2e-5, -4e-3, 0.02, -0.2, 1.4])
 def test_compiled_laws_are_those_of_the_bodies(kind, C0, change):
     law = LAW_CASES[kind](STIFFNESS)
-    assembly = assembled(law)
-    header = assembly.memory.header
+    header = assembled(law).memory.header
     energy, force, slope = _values(header, C0, change)
     assert energy == pytest.approx(float(law.energy(C0)), rel=1e-13, abs=1e-15)
     assert force == pytest.approx(float(law.discrete_derivative(C0, C0 + change)), rel=1e-9, abs=1e-9)
@@ -50,8 +49,7 @@ def test_compiled_laws_are_those_of_the_bodies(kind, C0, change):
 
 @pytest.mark.parametrize("kind", LAWS)
 def test_a_collapsed_string_has_no_force_but_by_a_linear_law(kind):
-    assembly = assembled(LAW_CASES[kind](STIFFNESS))
-    header = assembly.memory.header
+    header = assembled(LAW_CASES[kind](STIFFNESS)).memory.header
     is_defined = kind is ph.StVenantKirchhoffLaw  # its stress is linear in C: polarised strains may be negative
     assert np.isnan(_values(header, 1.0, -1.0)[1]) != is_defined
     assert np.isnan(_values(header, -0.1, 0.2)[0]) != is_defined

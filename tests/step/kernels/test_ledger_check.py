@@ -16,8 +16,7 @@ def driven_beam(place, viscosity=1e-3):
     place = np.array(place)
     model = ph.Model(gravity=(0, -9.81, 0))
     body = model.add(beam, "beam", place)
-    path = model.ground.moving(lambda t: place + (0.1 * np.sin(20 * t), 0.0, 0.0))
-    model.connect(ph.Spherical(path, body.start))
+    model.connect(ph.Spherical(model.ground.moving(lambda t: place + (0.1 * np.sin(20 * t), 0.0, 0.0)), body.start))
     model.connect(ph.Distance(model.ground.at(place + (0.5, 0.4, 0.1)), body.end))
     model.apply(ph.Force(body.end, (1.0, 20.0, 3.0)))
     return model
@@ -47,8 +46,7 @@ def test_a_rod_that_nothing_moves_stays_at_rest(step, recwarn):
     steel = ph.Material(youngs_modulus=2e11, density=7870.0)
     model = ph.Model(dimension=2)
     rod = model.add(ph.Rod(0.8, ph.RectangularSection(0.01, 0.02), steel, elements=4), "rod")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
-    model.at(5 * step, release=pin)
+    model.at(5 * step, release=model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start)))
     motion = model.simulate(10 * step, step, progress=False)
     assert motion.halvings[-1] == 0
     assert np.ptp(motion.position(rod.end), axis=0).max() < 1e-12
@@ -87,5 +85,4 @@ def test_moving_frames_work_with_the_forces_of_the_step_where_joints_nearly_depe
     )
     model.connect(ph.Revolute(first, body.start))
     model.connect(ph.Spherical(last, body.end))
-    motion = model.simulate(12 * 0.76, 0.76, progress=False)
-    assert motion.check().balance_error < 1e-10
+    assert model.simulate(12 * 0.76, 0.76, progress=False).check().balance_error < 1e-10

@@ -25,8 +25,7 @@ JOINTS = {"bodies and joints"}
 def large_cube():
     line = np.linspace(0, 1, 11)
     model = ph.Model()
-    mesh = MeshTet.init_tensor(line, line, line)
-    model.add(ph.SoftBody(mesh, ph.NeoHookean(1e6, 0.3), 1000.0, order=1), "cube")
+    model.add(ph.SoftBody(MeshTet.init_tensor(line, line, line), ph.NeoHookean(1e6, 0.3), 1000.0, order=1), "cube")
     return model
 
 

@@ -84,8 +84,7 @@ def test_lengths_of_tables_give_counts_and_those_of_ragged_lists_offsets():
 
 def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them():
     def memory(diameter, mass):
-        model = ph.gallery.crank_slider(modes=2, diameter=diameter, slider_mass=mass)
-        return model.start(1e-4).stepper.memory
+        return ph.gallery.crank_slider(modes=2, diameter=diameter, slider_mass=mass).start(1e-4).stepper.memory
 
     first, same, other = memory(6e-3, 0.033), memory(6e-3, 0.04), memory(5e-3, 0.033)
     assert (
@@ -95,7 +94,5 @@ def test_lanes_read_the_numbers_of_types_that_they_share_from_whoever_is_in_them
     lanes = LaneMemory(first, 4, have_types=True)
     for each in (same, other):
         lanes.set_memories([each])
-        read = lanes.header.view(np.int64)[PLACES["type_value"]]
-        assert read == each["type_value"].ctypes.data
-    changed = first.with_changed_tables({"type_value": 2.0 * first["type_value"]})
-    assert changed.type_digest != first.type_digest
+        assert lanes.header.view(np.int64)[PLACES["type_value"]] == each["type_value"].ctypes.data
+    assert first.with_changed_tables({"type_value": 2.0 * first["type_value"]}).type_digest != first.type_digest

@@ -34,8 +34,7 @@ def test_beams_with_modes_that_differ_in_numbers(frame, dimension, elements):
 
 def tables(length, stiffness, loads):
     model = ph.Model(dimension=2)
-    beam = ph.Beam(length, ph.CircularSection(0.01), STEEL, elements=4, modes=2)
-    arm = model.add(beam, "arm")
+    arm = model.add(ph.Beam(length, ph.CircularSection(0.01), STEEL, elements=4, modes=2), "arm")
     bob = model.add(ph.PointMass(0.2), "bob", position=(length, 0, 0))
     hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=AXES[2]))
     model.connect(ph.Spherical(arm.end, bob.origin))
