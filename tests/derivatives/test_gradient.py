@@ -166,21 +166,6 @@ def test_energy_and_momentum_of_free_motion_say_what_their_derivatives_are():
     assert abs(of_energy["modulus"]) * 2e8 < 1e-8 * build(parameters).simulate(**options).energy.total[0]
 
 
-def test_the_final_place_of_what_flies_freely_moves_with_its_velocity():
-    def build(p):
-        model = ph.Model()
-        model.add(ph.RigidBody(2.0, [1.0, 2.0, 3.0]), "top", velocity=p, angular_velocity=(1.0, 2.0, 3.0))
-        return model
-
-    for axis in range(3):
-
-        def cost(model, axis=axis):
-            return ph.Cost.final(ph.Position(model["top"].origin), lambda x: x[:, axis])
-
-        _, slopes = ph.gradient(build, cost, [1.0, 2.0, 3.0], duration=0.5, step=0.01)
-        assert slopes == pytest.approx(0.5 * np.eye(3)[axis], abs=1e-10)
-
-
 def test_samples_of_a_signal_are_differentiated_together_as_one_by_one():
     """As an array they are parameters like others; as a signal two runs of the equations serve many of them."""
     build, cost, parameters, (duration, step) = CASES["satellite"]

@@ -195,7 +195,11 @@ def test_what_cannot_be_reached_is_said_with_what_to_do():
     with pytest.raises(ph.ParameterError, match=words):
         pushed(final={"aside": 0.1})
     with pytest.raises(ph.ParameterError, match="3 conditions for 2 samples"):
-        pushed(samples=2, final={**ARRIVED, "aside": 0.0})
+        pushed(
+            samples=2,
+            final={**ARRIVED, "again": WAY},
+            sensors=lambda model: {**of_rail(model), "again": ph.JointPosition(model.joint("rail"))},
+        )
     with pytest.raises(ph.ParameterError, match="nothing is minimized"):
         pushed(weights=None)
 

@@ -38,15 +38,6 @@ def test_drives_that_jump_or_return_no_number_are_refused_with_the_time():
     assert caught.value.motion.time[-1] > 0
 
 
-@pytest.mark.filterwarnings("ignore::phlexible.LargeDeflectionWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.LargeStrainWarning")
-@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-def test_a_smooth_but_fast_drive_is_no_jump():
-    model, _, pin = pendulum()
-    model.apply(pin.drive(angle=lambda t: 1.2 * np.tanh(200 * (t - 0.5)) + 1.2 * np.tanh(100)))
-    assert run(model).angle(pin)[-1] == pytest.approx(2.4, abs=1e-12)
-
-
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
 @pytest.mark.parametrize(("dimension", "sharpness", "turn"), [(3, 50, 2.4), (2, 1000, 2.4), (2, 100, 12.0)])
 def test_a_drive_far_faster_than_the_step_ends_at_its_path_and_not_turns_away(dimension, sharpness, turn):

@@ -296,15 +296,6 @@ def test_gradients_are_those_of_whole_runs():
     assert list(found.values()) == pytest.approx(by_differences(build, cost, values, 0.2, 2e-3, 1e-4), rel=1e-5)
 
 
-def test_batches_and_libraries_step_as_models_do(tmp_path):
-    masses = [0.2, 0.3]
-    batch = ph.batch(lambda mass: collar_on_a_cantilever({"mass": mass})[0], {"mass": masses})
-    found = batch.simulate(0.1, step=2e-3, sensors=lambda model: {"tip": ph.Position(model["bead"].origin)})["tip"]
-    for mass, own in zip(masses, found, strict=True):
-        model, _ = collar_on_a_cantilever({"mass": mass})
-        assert own == pytest.approx(model.simulate(0.1, step=2e-3).position(model["bead"].origin), abs=1e-13)
-
-
 def test_a_bead_that_leaves_an_end_ends_the_run_and_a_stop_holds_it():
     def model():
         found = ph.Model(gravity=(0, 0, 0))

@@ -1,4 +1,4 @@
-"""Elements whose energy is a form of products of nodal vectors: the motion of soft bodies in another form; laws."""
+"""Elements whose energy is a form of products of nodal vectors: the motion of soft bodies in another form."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.shell.shell import Shell
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.system import system_of
-from product_bodies import LEVER, DirectorSheet, SoftProducts, StringProducts
+from product_bodies import SoftProducts
 from step.kernels.newton import Newton, largest_slope_error
 
 BEND = np.array([[1.2, 0.1, 0.0], [0.0, 0.9, 0.2], [0.1, 0.0, 1.1]])
@@ -23,7 +23,6 @@ CASES = {
     "membrane": (3, skfem.MeshTri(), SHEET),
     "in the plane": (2, skfem.MeshQuad(), {**SHEET, "viscosity": 0.02}),
 }
-SLOW, LONG = 1e-3, 0.05
 
 
 def body_of(kind, case):
@@ -79,119 +78,16 @@ def test_motion_is_that_of_soft_bodies(case):
     assert energy_error(found) <= 1e-13
 
 
-def test_a_product_is_a_string():
-    """Of linear elements with the law of St. Venant and Kirchhoff: EA/8 L (C - 1)^2 with C = y . y / L^2."""
-    rope = ph.String(1.0, 0.3, 4, ph.StVenantKirchhoffLaw(50.0), viscosity=0.01)
-    shape = np.linspace((0, 0, 0), (1.1, 0, 0.3), 5)
-    expected, found = (swung(each, shape) for each in (rope, StringProducts(**vars(rope))))
-    assert found.recording.position == pytest.approx(expected.recording.position, abs=1e-11)
-    assert found.energy.dissipated == pytest.approx(expected.energy.dissipated, rel=1e-9, abs=1e-13)
-
-
-def swung(rope, shape):
-    model = ph.Model(gravity=(0, 0, -9.0))
-    placed = model.add(rope, "rope", shape=shape)
-    for port in (placed.start, placed.end):
-        model.connect(ph.Spherical(model.ground.at(port.initial_position()), port))
-    return model.simulate(0.5, 0.01, progress=False)
-
-
-def sheet(model, viscosity=0.0, **options):
-    """A sheet with directors, stretched and bent."""
-    mesh = skfem.MeshQuad.init_tensor(np.linspace(0, 1, 3), np.linspace(0, 0.6, 2))
-    body = DirectorSheet(
-        mesh, ph.StVenantKirchhoff(3e4, 0.3), density=100.0, order=1, thickness=0.02, viscosity=viscosity
-    )
-    shape = {"shape": lambda x: (1.1 * x[0], x[1], 0.2 * x[0] ** 2)} | options
-    return model.add(body, "sheet", position=(1.0, 2.0, 3.0), **shape)
-
-
-@pytest.mark.parametrize("case", [*CASES, "sheet"])
+@pytest.mark.parametrize("case", CASES)
 def test_newtons_matrix_is_the_derivative_of_the_step(case):
-    dimension = CASES[case][0] if case in CASES else 3
+    body, dimension = body_of(SoftProducts, case)
     model = ph.Model(dimension=dimension, gravity=(0, -9.0, 0))
-    if case == "sheet":
-        placed = sheet(model, viscosity=0.02)
-    else:
-        body = body_of(SoftProducts, case)[0]
-        placed = model.add(body, "body", shape=deformed(body.nodes, dimension))
+    placed = model.add(body, "body", shape=deformed(body.nodes, dimension))
     rigid = model.add(ph.RigidBody(2.0, (1, 2, 2.5)), "rigid", position=(0.3, 0.2, 0.0))
     model.connect(ph.Spherical(rigid.point((0.1, 0.2, 0.0)), placed.node(0)))
-    newton = Newton(model, undeformed(system_of(model)), LONG, 0.1)
+    newton = Newton(model, undeformed(system_of(model)), 0.05, 0.1)
     unknowns = np.random.default_rng(3).normal(size=newton.velocities + newton.rows)
     assert largest_slope_error(newton, unknowns) <= 1e-12
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
-@pytest.mark.parametrize("step", [SLOW, LONG])
-def test_a_sheet_with_directors_keeps_energy_and_momenta(step):
-    """And its centre of mass flies straight, over many periods in every step."""
-    model = ph.Model()
-    placed = sheet(model, velocity=(1.0, 0, 0), angular_velocity=(3.0, 2.0, 1.0))
-    motion = model.simulate(300 * step, step, progress=False)
-    momentum = motion.momentum
-    straight = momentum.center_of_mass[0] + np.outer(motion.time, momentum.linear[0]) / placed.data.mass
-    assert np.ptp(motion.energy.strain) > 0.01 * motion.energy.total[0]
-    assert energy_error(motion) <= 1e-12
-    assert max(momentum_errors(motion)) <= 1e-13
-    assert momentum.center_of_mass == pytest.approx(straight, abs=1e-12 * np.abs(straight).max())
-    directors = motion.recording.position[:, placed.data.moves == 0]
-    assert np.linalg.norm(directors, axis=-1).max() < 3 * LEVER  # they do not fly away
-
-
-def test_directors_of_a_sheet_weigh_nothing():
-    """But where masses couple them to places a weight turns them: delta(L) = sum m_i q_i x g over all nodes."""
-    model = ph.Model(gravity=(0, 0, -9.0))
-    placed = sheet(model)
-    motion = model.simulate(0.5, 0.01, progress=False)
-    weights, mass = placed.data.translational_mass, placed.data.mass
-    assert weights @ placed.data.moves == pytest.approx(mass, rel=1e-13)
-    fall = mass * np.outer(motion.time, (0, 0, -9.0))
-    assert motion.momentum.linear - motion.momentum.linear[0] == pytest.approx(fall, abs=1e-11 * np.abs(fall).max())
-    lever = np.cross(np.einsum("i,tik->tk", weights, motion.recording.position), (0, 0, -9.0))
-    grown = 0.01 * (lever[:-1] + lever[1:]) / 2
-    assert np.diff(motion.momentum.angular, axis=0) == pytest.approx(grown, abs=1e-12 * np.abs(lever).max())
-    assert energy_error(motion) <= 1e-12
-
-
-def test_steps_of_a_sheet_can_be_taken_back():
-    model = ph.Model()
-    sheet(model, angular_velocity=(3.0, 2.0, 1.0))
-    motion = model.simulate(1.0, 0.01, progress=False)
-    again = Newton(model, motion.recording.state(-1), -0.01)
-    before = motion.recording.state(-2)
-    residual = again.residual(before.velocity)
-    assert residual == pytest.approx(0 * residual, abs=1e-11 * np.abs(before.velocity).max())
-
-
-def test_a_sheet_with_directors_hangs_in_equilibrium_and_vibrates_about_it():
-    """K of the linear model is the difference of forces there; products of soft bodies have their frequencies."""
-    model = ph.Model(gravity=(0, 0, -9.0))
-    # From a flat sheet the steps end at a saddle beside this equilibrium.
-    placed = sheet(model, shape=lambda x: (x[0], x[1], -0.2 * x[0] * x[1]))
-    for node in (0, 1, 2):
-        model.connect(ph.Spherical(model.ground.at(placed.node(node).initial_position()), placed.node(node)))
-    rest = model.equilibrium()
-    assert rest.is_stable
-    q = rest.state.position.ravel()
-    weight = np.outer(placed.data.translational_mass, (0, 0, -9.0))
-    force = (absolute.elastic_force(placed.data, q).reshape(-1, 3) - weight)[placed.data.moves == 0]
-    assert force == pytest.approx(0 * force, abs=1e-9 * np.abs(weight).max())
-    K, dq = absolute.elastic_tangent(placed.data, q).toarray(), 1e-4 * np.eye(len(q))
-    slopes = [absolute.elastic_force(placed.data, q + d) - absolute.elastic_force(placed.data, q - d) for d in dq]
-    assert np.array(slopes) / 2e-4 == pytest.approx(K, abs=1e-6 * np.abs(K).max())
-
-
-def test_frequencies_are_those_of_soft_bodies():
-    found = []
-    for kind in (ph.SoftBody, SoftProducts):
-        body, model = body_of(kind, "hexahedron")[0], ph.Model(gravity=(0, 0, -1.0))
-        placed = model.add(body, "body")
-        for node in range(4):
-            model.connect(ph.Spherical(model.ground.at(placed.node(node).initial_position()), placed.node(node)))
-        found.append(model.linearize(about=model.equilibrium()).modes(6))
-    assert found[1].frequencies == pytest.approx(found[0].frequencies, rel=1e-10)
-    assert found[1].damping_ratios == pytest.approx(found[0].damping_ratios, rel=1e-9)
 
 
 def thrown_strip(bend):

@@ -70,17 +70,6 @@ def test_matrix_and_solution(dimension, scene, frame):
     assert solution == pytest.approx(np.linalg.solve(matrix, right), rel=1e-6, abs=1e-8)
 
 
-def test_a_long_body_moves_as_with_dense_blocks(monkeypatch):
-    def end(fewest):
-        monkeypatch.setattr(bands, "FEWEST", fewest)
-        model = ph.gallery.crank_slider(elements=16)
-        motion = model.simulate(5e-3, 5e-5)
-        assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.total[0]
-        return motion.elastic_displacement(model["coupler"].at(0.15))[-1]
-
-    assert end(40) == pytest.approx(end(10**6), rel=1e-7, abs=1e-12)
-
-
 def test_coordinates_that_couple_with_all_others_stay_dense():
     beam = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=30, frame="mean_axis")
     assert bands.band_of(beam.discretize(2)) is None
