@@ -16,6 +16,7 @@ CLAMPED_FREE = (1.875104068712, 4.6940911329742, 7.8547574382376)
 CLAMPED_PINNED = (3.9266023120479, 7.0685827456287, 10.210176122813)
 TIP_MASS = (1.2479174096065, 4.031139436715, 7.1341322409397)  # tip mass = mass of the beam
 TIP_BODY = (1.195669831093, 2.5050600193962, 4.9750984377933)  # with inertia 0.1 rho A L^3 as well
+HUB = (2.0100033223663, 4.7037942622813, 7.8568235512173)  # on a pin, of inertia rho A L^3
 EI, MASS_PER_LENGTH = 2e11 * 1e-8, 7800.0 * 1e-4
 
 
@@ -31,10 +32,12 @@ def held(case):
     model = ph.Model(dimension=2)
     body = model.add(beam(), "beam")
     if case != "free-free":
-        joint = ph.Revolute if case in ("pinned-free", "pinned-pinned") else ph.Fixed
+        joint = ph.Revolute if case in ("pinned-free", "pinned-pinned", "hub") else ph.Fixed
         model.connect(joint(model.ground.at((0, 0, 0)), body.start))
     if case in ("clamped-pinned", "pinned-pinned"):
         model.connect(ph.Slider(model.ground.at((1, 0, 0)), body.end, axis=(1, 0, 0)))
+    if case == "hub":
+        model.connect(ph.Fixed(model.add(ph.RigidBody(1.0, MASS_PER_LENGTH), "hub").origin, body.start))
     if case == "tip body":
         tip = model.add(ph.RigidBody(MASS_PER_LENGTH, 0.1 * MASS_PER_LENGTH), "tip", position=(1, 0, 0))
         model.connect(ph.Fixed(body.end, tip.origin))
@@ -63,6 +66,7 @@ def test_four_bar_with_ten_elements_a_link(row):
         ("pinned-pinned", 0, np.pi * np.arange(1, 4)),
         ("tip mass", 0, TIP_MASS),
         ("tip body", 0, TIP_BODY),
+        ("hub", 1, HUB),
     ],
 )
 def test_beam_frequencies(case, rigid, roots):
@@ -72,22 +76,6 @@ def test_beam_frequencies(case, rigid, roots):
     assert (modes.frequencies[:rigid] == 0).all()
     assert modes.frequencies[rigid:] == pytest.approx(bending(roots), rel=1e-6)
     assert modes.elastic_frequencies == pytest.approx(modes.frequencies[rigid:])
-
-
-HUB = (2.0100033223663, 4.7037942622813, 7.8568235512173)  # roots beta L
-
-
-@pytest.mark.parametrize("frame", ["cantilever", "simply_supported", "mean_axis"])
-def test_a_hub_on_a_pin(frame):
-    """Hub inertia = rho A L^3; one rigid mode. Roots of the hub-beam equation."""
-    model = ph.Model(dimension=2)
-    hub = model.add(ph.RigidBody(1.0, MASS_PER_LENGTH), "hub")
-    body = model.add(beam(60, frame), "beam")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin))
-    model.connect(ph.Fixed(hub.origin, body.start))
-    modes = model.linearize().modes(4)
-    assert modes.rigid_modes == 1
-    assert modes.frequencies[1:] == pytest.approx(bending(HUB), rel=1e-6)
 
 
 def test_a_chain_has_a_rigid_mode_a_link_and_they_do_not_hide_the_others():

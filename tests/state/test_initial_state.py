@@ -98,13 +98,6 @@ def test_open_joints_are_refused(offset, joint, message):
         started(model)
 
 
-def test_a_gap_of_round_off_is_no_gap():
-    model = Mechanism(dimension=2)
-    bob = model.add(PointMass(1.0), position=(1, 0, 0))
-    model.connect(Revolute(model.ground.at((1 + 1e-12, 0, 0)), bob.origin))
-    started(model)
-
-
 @pytest.mark.parametrize("held", ["one end", "both ends"])
 @pytest.mark.parametrize("gap", [1e-13, 1e-11, 5e-10])
 def test_gaps_of_typed_positions_are_closed_before_the_first_step(held, gap, recwarn):

@@ -162,13 +162,6 @@ def test_the_work_grows_with_the_length_of_a_chain(monkeypatch):
     assert max(max(shape) for shape in shapes) <= 20
 
 
-def test_a_joint_twice_among_many_is_named():
-    model, _ = chain(100)
-    before, after = model.bodies[49:51]
-    model.connect(ph.Revolute(before.end, after.start, name="again"))
-    assert "again" in warned(model)
-
-
 def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():
     """A crank-slider, driven at its slider until crank and rod are one line."""
     model, angle = ph.Model(dimension=2), 0.6
