@@ -71,18 +71,11 @@ class DirectorSheet(SoftProducts):
             [membrane.stiffness, scale / len(shear) * (roots @ roots.swapaxes(1, 2)).reshape(e, -1), own], axis=1
         )
         rest = np.concatenate([membrane.rest, np.zeros((e, len(shear))), np.full((e, k), LEVER**2)], axis=1)
-        sheet = ProductElements(
-            np.concatenate([membrane.nodes, membrane.nodes + count], axis=1),
-            k,
-            pairs,
-            (*membrane.blocks, len(shear), *[1] * k),
-            stiffness,
-            rest,
-            self.viscosity,
-        )
-        fold = ProductElements(
-            count + np.array([[0, 1]]), 0, np.array([[0, 1]]), (1,), scale * np.ones((1, 1)), rest[:1, -1:]
-        )
+        nodes = np.concatenate([membrane.nodes, membrane.nodes + count], axis=1)
+        blocks = (*membrane.blocks, len(shear), *[1] * k)
+        sheet = ProductElements(nodes, k, pairs, blocks, stiffness, rest, self.viscosity)
+        pair = np.array([[0, 1]])
+        fold = ProductElements(count + pair, 0, pair, (1,), scale * np.ones((1, 1)), rest[:1, -1:])
         return replace(
             data,
             nodal_mass=sparse.csr_array(sparse.kron([[1.0, 0.2], [0.2, 1.0]], data.nodal_mass)),

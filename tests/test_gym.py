@@ -17,19 +17,17 @@ def observe(model):
     return [*(ph.JointPosition(rail), ph.JointRate(rail)), *(ph.JointPosition(hinge), ph.JointRate(hinge))]
 
 
+def leaning(random):
+    return ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05))
+
+
+SHORT = {"step": 1e-3, "interval": 0.02, "actions": {"push": (-20.0, 20.0)}, "observe": observe, "duration": 0.2}
+
+
 def pole(**how):
     """The angle of the hinge is counted from where it starts, which is told by its first observation."""
-    given = {
-        "build": lambda random: ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05)),
-        "step": 1e-3,
-        "interval": 0.02,
-        "actions": {"push": (-20.0, 20.0)},
-        "observe": observe,
-        "reward": lambda seen, push: float(1.0 - 0.001 * push @ push),
-        "duration": 0.2,
-        "bounds": (-100.0, 100.0),
-    }
-    return Env(**{**given, **how})
+    given = {"reward": lambda seen, push: float(1.0 - 0.001 * push @ push), "bounds": (-100.0, 100.0)}
+    return Env(**{"build": leaning, **SHORT, **given, **how})
 
 
 @pytest.mark.filterwarnings("ignore:.*The environment.*")
@@ -91,17 +89,8 @@ def test_what_does_not_fit_is_refused(how, words):
 
 def test_environments_in_rows_have_the_digits_of_single_ones_and_begin_again():
     n, single = 3, pole(is_over=lambda seen: abs(seen[0]) > 0.01)
-    env = VectorEnv(
-        lambda random: ph.gallery.flexible_pole(angle=random.uniform(-0.05, 0.05)),
-        n,
-        step=1e-3,
-        interval=0.02,
-        actions={"push": (-20.0, 20.0)},
-        observe=observe,
-        reward=lambda seen, push: 1.0 - 0.001 * (push * push).sum(axis=1),
-        duration=0.2,
-        is_over=lambda seen: abs(seen[:, 0]) > 0.01,
-    )
+    reward = lambda seen, push: 1.0 - 0.001 * (push * push).sum(axis=1)  # noqa: E731
+    env = VectorEnv(leaning, n, reward=reward, is_over=lambda seen: abs(seen[:, 0]) > 0.01, **SHORT)
     first, _ = env.reset(seed=5)
     assert env.action_space.shape == (n, 1) and env.observation_space.shape == first.shape
     actions = np.array([[0.5], [-0.5], [0.0]])
@@ -119,16 +108,8 @@ def test_environments_in_rows_have_the_digits_of_single_ones_and_begin_again():
 
 
 def test_an_environment_begins_its_next_episode_in_the_step_after_its_end():
-    env = VectorEnv(
-        ph.gallery.flexible_pole(angle=0.02),
-        2,
-        step=1e-3,
-        interval=0.05,
-        actions={"push": (-1.0, 1.0)},
-        observe=observe,
-        reward=lambda seen, push: np.ones(2),
-        duration=0.1,
-    )
+    given = SHORT | {"interval": 0.05, "duration": 0.1}
+    env = VectorEnv(ph.gallery.flexible_pole(angle=0.02), 2, reward=lambda seen, push: np.ones(2), **given)
     still = np.zeros((2, 1))
     refused(ResetNeeded, "reset", lambda: env.step(still))
     start, _ = env.reset()

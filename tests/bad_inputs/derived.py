@@ -6,10 +6,10 @@ import numpy as np
 
 import phlexible as ph
 from bad_inputs.outcomes import Call, calling
-from bad_inputs.usual import CALLED_LATER, COUNT, EMPTY, FINITE, MAPPING, NONE, PAIR, POSITIVE, REFUSED, usual
+from bad_inputs.usual import CALLED_LATER, COUNT, EMPTY, FINITE, NONE, PAIR, POSITIVE, REFUSED, VECTOR, ZERO, usual
 from bad_inputs.wrong_values import Empty, Hinged
 
-SCALES = NONE | MAPPING
+SCALES = NONE | {"{}"}
 
 
 def swung(parameters):
@@ -60,12 +60,7 @@ GIVEN = dict(parameters=dict(mass=1.0))
 RUN = dict(duration=0.02, step=0.01)
 
 DERIVED = [
-    calling(
-        ph.Signal,
-        lambda s: dict(times=(0.0, 1.0, 2.0), values=(1.0, 2.0, 3.0)),
-        times=frozenset({"(1, 2, 3)"}),
-        values=frozenset({"(1, 2, 3)"}),
-    ),
+    calling(ph.Signal, lambda s: dict(times=(0, 1, 2), values=(1, 2, 3)), times=VECTOR, values=VECTOR),
     calling(ph.When, lambda s: dict(quantity=s.angle, above=0.5), of=EMPTY, make_stage=hinged),
     Call("at", lambda s: s.model.at, lambda s: dict(when=0.5, lock=s.joint), usual("when lock release"), hinged),
     Call("simulate until", lambda s: s.model.simulate, lambda s: {**RUN, "progress": False}, usual("stop"), hinged),
@@ -110,7 +105,7 @@ DERIVED = [
     calling(
         ph.response_derivatives,
         lambda s: {"build": linear, "frequencies": (0.1, 0.2), **GIVEN},
-        frequencies=frozenset({"1", "0.5", "(1, 2)", "(1, 2, 3)", "()"}),
+        frequencies=POSITIVE | EMPTY | PAIR | VECTOR,
     ),
     calling(
         ph.Recording,
@@ -120,10 +115,7 @@ DERIVED = [
         noise=POSITIVE | NONE | {"{}"},
     ),
     calling(
-        ph.RecordedModes,
-        lambda s: dict(frequencies=(1.0,), noise=0.1),
-        frequencies=frozenset({"(1, 2)", "(1, 2, 3)"}),
-        first=COUNT | {"0"},
+        ph.RecordedModes, lambda s: dict(frequencies=(1,), noise=1), frequencies=PAIR | VECTOR, first=COUNT | ZERO
     ),
     calling(
         ph.RecordedResponse,

@@ -220,33 +220,20 @@ PARTS = [
         stiffness=POSITIVE,
         length=NON_NEGATIVE | NONE,
     ),
-    Call(
-        "Tendon",
-        lambda s: ph.Tendon,
+    calling(
+        ph.Tendon,
         lambda s: dict(guides=[s.ground, s.body.origin], stiffness=1.0),
-        dict(
-            guides=REFUSED,
-            stiffness=POSITIVE,
-            rest_length=POSITIVE | NONE | NUMBER_FUNCTION,
-            damping=NON_NEGATIVE,
-            friction=NON_NEGATIVE,
-            name=NAME,
-        ),
+        "damping friction name",
+        guides=REFUSED,
+        stiffness=POSITIVE,
+        rest_length=POSITIVE | NONE | NUMBER_FUNCTION,
     ),
-    Call(
-        "Bushing",
-        lambda s: ph.Bushing,
+    calling(
+        ph.Bushing,
         lambda s: dict(first=s.ground, second=s.body.origin, stiffness=1.0),
-        {
-            "first": PORT,
-            "second": ON_A_BODY,
-            **{
-                key: NON_NEGATIVE | VECTOR
-                for key in ("stiffness", "damping", "rotational_stiffness", "rotational_damping")
-            },
-            "relaxation": NONE,
-            "name": NAME,
-        },
+        "first second rotational_stiffness rotational_damping relaxation name",
+        stiffness=NON_NEGATIVE | VECTOR,
+        damping=NON_NEGATIVE | VECTOR,
     ),
     calling(ph.Feedback, lambda s: dict(controller=lambda t, measured: 0.0), "controller measured"),
 ]

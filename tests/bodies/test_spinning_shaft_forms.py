@@ -7,14 +7,8 @@ import phlexible as ph
 from phlexible.papers.floating_forms import BodyState
 
 SPEED = 100.0
-SHAFT = ph.Beam(
-    length=1.0,
-    section=ph.CircularSection(diameter=20e-3),
-    material=ph.Material(2.1e11, 7850.0),
-    elements=8,
-    frame="simply_supported",
-    rotary_inertia=False,
-)
+SECTION, STEEL = ph.CircularSection(diameter=20e-3), ph.Material(2.1e11, 7850.0)
+SHAFT = ph.Beam(1.0, SECTION, STEEL, elements=8, frame="simply_supported", rotary_inertia=False)
 OMEGA = np.pi**2 * np.sqrt(2.1e11 * 0.005**2 / 7850.0)  # of the shaft at rest, first bending
 
 
@@ -28,13 +22,8 @@ def frequencies(variant):
     n, s = form.body.elastic_count, form.stress_space.size
     zero, spin = np.zeros(3), np.array([SPEED, 0.0, 0.0])
     x = form.joined(BodyState(zero, np.eye(3), np.zeros(n), zero, spin, np.zeros(n), np.zeros(s)))
-    elastic = np.concatenate(
-        [
-            np.arange(form.state_size)[form.state_slice("displacement")],
-            np.arange(form.state_size)[form.state_slice("elastic_velocity")],
-            np.arange(form.state_size - s, form.state_size),
-        ]
-    )
+    bent, moved = form.state_slice("displacement"), form.state_slice("elastic_velocity")
+    elastic = np.r_[bent, moved, form.state_size - s : form.state_size]
     descriptor, nothing = form.descriptor_matrix(x), np.zeros(form.port_size)
     scale = np.ones(form.state_size)
     scale[form.state_size - s :] = 1e6  # a stress is large where a displacement is small

@@ -215,15 +215,12 @@ class _Copy:
             nodes = change.arrow(placed.nodes.positions + places * own.shift, LENGTH)
             shape = nodes + places * change.length * change.shift
             return self.model.add(body, placed.name, velocity=speed, shape=shape)
-        speed, spin = (None, None) if self._is_at_rest else (placed.velocity, placed.angular_velocity)
-        return self.model.add(
-            body,
-            placed.name,
-            change.point(placed.position + own.shift),
-            change.rotation @ own.rotation @ placed.rotation if placed.data.rotates else None,
-            None if speed is None else change.arrow(speed, VELOCITY),
-            None if spin is None else change.arrow(spin, RATE),
-        )
+        given = {"velocity": (placed.velocity, VELOCITY), "angular_velocity": (placed.angular_velocity, RATE)}
+        moving = {
+            k: change.arrow(*each) for k, each in given.items() if each[0] is not None and not self._is_at_rest
+        }
+        turn = change.rotation @ own.rotation @ placed.rotation if placed.data.rotates else None
+        return self.model.add(body, placed.name, change.point(placed.position + own.shift), turn, **moving)
 
     def _add_rod(self, rod: RodInModel) -> None:
         length, body = self._change.length, rod.handle.body
@@ -499,14 +496,10 @@ class _Copy:
         size, powers = self._change.length, {"stiffness": STIFFNESS, "damping": DAMPING, "rest": LENGTH}
         if element.coordinate.endswith("angle"):
             size, powers = 1.0, {"stiffness": TORQUE, "damping": ROTATIONAL_DAMPING}
-        return replace(
-            element,
-            joint=self._new[element.joint],
-            **self._quantities(element, powers),
-            potential=None if element.potential is None else self._potential(element.potential, size),
-            force=self._force(element.force, size),
-            breakpoints=tuple(self._change.time * time for time in element.breakpoints),
-        )
+        sizes = self._quantities(element, powers) | {"force": self._force(element.force, size)}
+        sizes["potential"] = None if element.potential is None else self._potential(element.potential, size)
+        times = tuple(self._change.time * time for time in element.breakpoints)
+        return replace(element, joint=self._new[element.joint], breakpoints=times, **sizes)
 
     def _law_of_state(self, law: StateLaw, place: Any, turn: Array, shift: Array) -> StateLaw:
         """A function of the state of one place, where x becomes turn x + shift; turn: orthogonal times a length."""

@@ -136,16 +136,7 @@ class _Writer:
             case ph.Force(value=StateLaw() as law):
                 return self._of_state(law)
             case JointFriction():
-                names = (
-                    "coulomb",
-                    "viscous",
-                    "stiction_speed",
-                    "coefficient",
-                    "radius",
-                    "bristle",
-                    "bristle_damping",
-                    "static",
-                )
+                names = "coulomb viscous stiction_speed coefficient radius bristle bristle_damping static".split()
                 return self._of(value, "friction", given_fields(value, *names))
             case JointStop():
                 return self._of(value, "stop", given_fields(value, "lower", "upper", "stiffness", "damping"))

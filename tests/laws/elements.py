@@ -72,15 +72,9 @@ class Adding:
         turning = self.stiffness * self.length**2
         factors = self.rng.uniform(0, 1, (4, 3))
         lost = self.damping * damped
-        return ph.Bushing(
-            a,
-            b,
-            self.stiffness * factors[0],
-            lost * factors[1],
-            turning * factors[2],
-            lost * self.length**2 * factors[3],
-            relaxation=ph.Maxwell((0.5, self.time)) if damped and self.remembers and factors[3, 0] > 0.5 else None,
-        )
+        creep = ph.Maxwell((0.5, self.time)) if damped and self.remembers and factors[3, 0] > 0.5 else None
+        sizes = np.array([self.stiffness, lost, turning, lost * self.length**2])
+        return ph.Bushing(a, b, *(sizes[:, None] * factors), relaxation=creep)
 
     def rod_element(self, damped: bool) -> ForceElement | None:
         able = [p for p in self.model.bodies if p.data.rotates]
@@ -107,13 +101,10 @@ class Adding:
         slope = formula("lambda x: {force} * np.sinh({steep} * (x - {rest}))", **sizes)
         energy = formula("lambda x: {energy} * (np.cosh({steep} * (x - {rest})) - 1)", **sizes)
         potential = ph.Potential(energy, slope, (at_rest - size, at_rest + size))
-        return joint.spring(
-            k,
-            rest=at_rest + size * self.rng.uniform(-0.3, 0.3),
-            damping=damped * self.damping * (self.length / size) ** 2,
-            potential=potential if self.rng.integers(2) else None,
-            of=name,
-        )
+        rest = at_rest + size * self.rng.uniform(-0.3, 0.3)
+        chosen = potential if self.rng.integers(2) else None
+        damping = damped * self.damping * (self.length / size) ** 2
+        return joint.spring(k, rest=rest, damping=damping, potential=chosen, of=name)
 
     def contact(self, damped: bool) -> ForceElement | None:
         """Of a point or a sphere with a plane or a sphere on another body, rough where there is a loss.
@@ -143,16 +134,10 @@ class Adding:
         one = a if (start == stop).all() else ph.Capsule(a, end, (way + depth) / 2)
         exponent = float(rng.choice([1.0, 1.5]))
         rubs = damped and self.remembers and self.dimension > 1 and (a.has_orientation or b.has_orientation)
-        return ph.Contact(
-            [one],
-            [b],
-            radius=(way + depth) / 2,
-            stiffness=self.stiffness * (0.01 * self.length) ** (1 - exponent),
-            damping=damped * self.damping / (0.01 * self.length) ** exponent,
-            exponent=exponent,
-            friction=0.3 * rubs,
-            bristle=self.stiffness if rubs else None,
-        )
+        stiffness = self.stiffness * (0.01 * self.length) ** (1 - exponent)
+        damping = damped * self.damping / (0.01 * self.length) ** exponent
+        law = {"exponent": exponent, "friction": 0.3 * rubs, "bristle": self.stiffness if rubs else None}
+        return ph.Contact([one], [b], radius=(way + depth) / 2, stiffness=stiffness, damping=damping, **law)
 
     def touching(self, a: Port, b: Attachment, chord: Array, damped: bool) -> ForceElement | None:
         """The contact of a plane or sphere at a with a point or sphere that is at a chord from there."""

@@ -15,15 +15,8 @@ LENGTH = 1.0
 def flexible_pendulum(frame, elements, dimension, rotary_inertia):
     """A beam of slenderness 40 with a mass at its end that swings down from the horizontal."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
-    material = ph.Material(youngs_modulus=1e9, density=1200.0)
-    beam = ph.Beam(
-        LENGTH,
-        ph.RectangularSection(0.025, 0.03),
-        material,
-        elements=elements,
-        frame=frame,
-        rotary_inertia=rotary_inertia,
-    )
+    section, material = ph.RectangularSection(0.025, 0.03), ph.Material(youngs_modulus=1e9, density=1200.0)
+    beam = ph.Beam(LENGTH, section, material, elements, frame, rotary_inertia=rotary_inertia)
     space = dimension == 3
     turn = Rotation.from_rotvec([0.5, 0.3, 0.0]).as_matrix() if space else 0.0
     body = model.add(beam, "beam", rotation=turn)

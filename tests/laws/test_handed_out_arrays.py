@@ -73,15 +73,13 @@ ROOTS: dict[str, Callable[[], Any]] = {
 ASKED: dict[str, Callable[[Any], Any]] = {
     "motion": readings,
     "equilibrium": lambda found: readings(found.motion),
-    "linear model": lambda found: {
-        "modes": found.modes(3),
-        "response": found.frequency_response([1.0, 2.0]),
-        "reduced": found.reduce(4),
+    "linear model": lambda m: {
+        "modes": m.modes(3),
+        "response": m.frequency_response([1, 2]),
+        "reduced": m.reduce(4),
     },
     "live": lambda run: {
-        "motion": run.motion,
-        "instant": run.instant,
-        "state": run.state,
+        **{name: getattr(run, name) for name in ("motion", "instant", "state")},
         "saved": run.save(),
         "reading": run.read(ph.Position(run.motion["link"].end)),
     },

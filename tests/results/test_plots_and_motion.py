@@ -84,13 +84,7 @@ def test_films(tmp_path, make, ending):
     motion, told = make(), []
     target = tmp_path / f"film.{ending}"
     trace = motion["ball"].origin
-    motion.animate(
-        target,
-        trace=trace,
-        seconds=0.4,
-        frames_per_second=10,
-        progress=lambda done, count: told.append((done, count)),
-    )
+    motion.animate(target, trace=trace, seconds=0.4, frames_per_second=10, progress=lambda *now: told.append(now))
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert 2_000 < target.stat().st_size < 400_000
     if ending == "gif":

@@ -7,19 +7,12 @@ import pytest
 
 import phlexible as ph
 
-MODELS = (
-    ph.gallery.crank_slider,
-    ph.gallery.chain,
-    ph.gallery.robot_arm,
-    ph.gallery.bouncing_ball,
-    ph.gallery.cable_robot,
-    ph.gallery.deployable_panels,
+
+@pytest.mark.parametrize(
+    "name", ["crank_slider", "chain", "robot_arm", "bouncing_ball", "cable_robot", "deployable_panels"]
 )
-
-
-@pytest.mark.parametrize("build", MODELS, ids=lambda build: build.__name__)
-def test_model_and_motion_are_freed_at_once(build):
-    model = build()
+def test_model_and_motion_are_freed_at_once(name):
+    model = getattr(ph.gallery, name)()
     motion = model.simulate(4e-4, 1e-4, progress=False)
     motion.energy, motion.run.velocities, motion.recording.multipliers  # noqa: B018  # read on demand
     live = model.start(1e-4)

@@ -40,13 +40,10 @@ def test_a_shortened_pendulum_keeps_its_angular_momentum():
 
 
 def test_gradients_batches_and_the_papers_equations_take_a_hoist():
-    value, slope = ph.gradient(
-        lambda given: lifted(given["speed"]),
-        lambda model: ph.Cost.final(ph.Position(model["load"].origin), lambda place: place[:, 2]),
-        {"speed": 0.5},
-        duration=0.2,
-        step=0.02,
-    )
+    def height(model):
+        return ph.Cost.final(ph.Position(model["load"].origin), lambda place: place[:, 2])
+
+    value, slope = ph.gradient(lambda given: lifted(**given), height, {"speed": 0.5}, duration=0.2, step=0.02)
     np.testing.assert_allclose((value, slope["speed"]), (-2.9, 0.2), rtol=1e-9)
     runs = ph.batch(lifted, {"speed": [0.1, 0.2, 0.3, 0.4]}).simulate(
         0.2, 0.02, lambda model: {"place": ph.Position(model["load"].origin)}

@@ -107,15 +107,9 @@ def test_a_rigid_interface_has_elements_sides_edges_and_nodes(kind, across, opti
 @pytest.mark.parametrize("element", ["shear", "hhj"])
 def test_a_rim_and_a_rib_are_two_clamped_plates(element):
     """Leissa (1973): 24.58 / (1 / 2)^2 of a clamped plate of sides 1 and 1/2, in units of sqrt(D / rho h)."""
-    plate = ph.Plate(
-        *(1.0, 1.0, 0.002, STEEL, (8, 8)),
-        interfaces={
-            "all": (lambda x: (x[0] * (1 - x[0]) < 1e-9) | (np.abs(x[1]) * (0.5 - np.abs(x[1])) < 1e-9), "rigid")
-        },
-        modes=2,
-        frame="all",
-        element=element,
-    )
+    edges = lambda x: (x[0] * (1 - x[0]) < 1e-9) | (np.abs(x[1]) * (0.5 - np.abs(x[1])) < 1e-9)  # noqa: E731
+    options = {"interfaces": {"all": (edges, "rigid")}, "modes": 2, "frame": "all", "element": element}
+    plate = ph.Plate(1.0, 1.0, 0.002, STEEL, (8, 8), **options)
     stiffness = STEEL.youngs_modulus * 0.002**2 / 12 / (1 - 0.3**2)
     assert plate.frequencies[0] / np.sqrt(stiffness / STEEL.density) == pytest.approx(98.3, rel=0.01)
 

@@ -29,19 +29,8 @@ def unit(thickness, width=1.0):
 
 def frequencies(support, cells, thickness=1e-3, element="shear"):
     edges, frame, exact = SUPPORTS[support]
-    plate = ph.Plate(
-        1.0,
-        1.0,
-        thickness,
-        STEEL,
-        elements=(cells, cells),
-        interfaces=edges,
-        frame=frame,
-        modes=8,
-        strain="linear",
-        inertial_shapes=False,
-        element=element,
-    )
+    options = {"modes": 8, "strain": "linear", "inertial_shapes": False, "element": element}
+    plate = ph.Plate(1.0, 1.0, thickness, STEEL, (cells, cells), interfaces=edges, frame=frame, **options)
     return plate.frequencies[:6] / unit(thickness), np.array(exact)
 
 
@@ -68,13 +57,8 @@ def test_moments_as_unknowns_lead_to_the_frequencies_of_the_mixed_model(support)
     mesh = skfem.MeshTri.init_tensor(lines, lines).with_boundaries(
         {"start": lambda x: x[0] < 1e-9, "rim": lambda x: x[0] > -1}
     )
-    edges = {
-        "hinged": {"supported": "rim"},
-        "clamped": {"clamped": "rim"},
-        "free": {},
-        "cantilever": {"clamped": "start"},
-    }[support]
-    mixed = thin_plate(mesh, STEEL.youngs_modulus, 0.3, STEEL.density, 1e-3, **edges)
+    edges = {"hinged": {"supported": "rim"}, "clamped": {"clamped": "rim"}, "cantilever": {"clamped": "start"}}
+    mixed = thin_plate(mesh, STEEL.youngs_modulus, 0.3, STEEL.density, 1e-3, **edges.get(support, {}))
     v, m = (mixed.state_slice(name) for name in ("velocity", "moment"))
     rate = mixed.structure[m, v]
     stiffness = (rate.T @ spsolve(mixed.descriptor[m, m].tocsc(), rate.tocsc())).toarray()
@@ -89,17 +73,10 @@ def test_moments_as_unknowns_lead_to_the_frequencies_of_the_mixed_model(support)
 def test_a_rim_of_triangles_is_an_edge():
     """Triangles at corners of the plate have all of their corners on the rim; they are no area."""
     lines = np.linspace(0, 1, 9)
-    plate = ph.FlexibleBody.from_mesh(
-        skfem.MeshTri.init_tensor(lines, lines),
-        STEEL,
-        {"rim": (lambda x: (np.abs(x[:2] - 0.5) > 0.5 - 1e-9).any(axis=0), "rigid")},
-        modes=4,
-        frame="rim",
-        strain="linear",
-        thickness=1e-3,
-        theory="kirchhoff",
-        inertial_shapes=False,
-    )
+    rim = {"rim": (lambda x: (np.abs(x[:2] - 0.5) > 0.5 - 1e-9).any(axis=0), "rigid")}
+    options = {"frame": "rim", "strain": "linear", "theory": "kirchhoff", "inertial_shapes": False}
+    mesh = skfem.MeshTri.init_tensor(lines, lines)
+    plate = ph.FlexibleBody.from_mesh(mesh, STEEL, rim, modes=4, thickness=1e-3, **options)
     assert plate.frequencies[:3] / unit(1e-3) == pytest.approx(SUPPORTS["clamped"][2][:3], rel=1e-2)
 
 
@@ -148,16 +125,9 @@ def test_plates_with_shear(kind, most, ratio, exact):
 def test_a_round_plate_of_curved_triangles(theory):
     """Clamped: lambda = 10.2158, 21.260 (twice), 34.877 (twice), 39.771 for omega R^2 sqrt(rho h / D)."""
     thickness = 2e-3
-    plate = ph.FlexibleBody.from_mesh(
-        skfem.MeshTri2.init_circle(3),
-        STEEL,
-        {"rim": (lambda x: np.hypot(x[0], x[1]) > 1 - 1e-9, "rigid")},
-        modes=8,
-        frame="rim",
-        strain="linear",
-        thickness=thickness,
-        theory=theory,
-    )
+    rim = {"rim": (lambda x: np.hypot(x[0], x[1]) > 1 - 1e-9, "rigid")}
+    options = {"modes": 8, "frame": "rim", "strain": "linear", "theory": theory}
+    plate = ph.FlexibleBody.from_mesh(skfem.MeshTri2.init_circle(3), STEEL, rim, thickness=thickness, **options)
     exact = [10.2158, 21.260, 21.260, 34.877, 34.877, 39.771]
     assert plate.frequencies[:6] / unit(thickness) == pytest.approx(exact, rel=5e-3)
     assert plate.mass == pytest.approx(np.pi * thickness * STEEL.density, rel=1e-4)

@@ -71,15 +71,9 @@ def test_interfaces_follow_a_rigid_motion_and_hold_what_they_carry(region, kind)
 @pytest.mark.parametrize("element", ["shear", "hhj"])
 def test_stress_of_a_clamped_plate_under_pressure(element):
     """Timoshenko and Woinowsky-Krieger: moments 0.0231 q a^2 in the middle and -0.0513 q a^2 at the edges."""
-    body = ph.Plate(
-        *(1.0, 1.0, 0.01, STEEL),
-        elements=(14, 14),
-        interfaces={"boundary": "rigid", "face": "average"},
-        frame="boundary",
-        modes=2,
-        moments=False,
-        element=element,
-    )
+    edges = {"boundary": "rigid", "face": "average"}
+    options = {"frame": "boundary", "modes": 2, "moments": False, "element": element}
+    body = ph.Plate(1.0, 1.0, 0.01, STEEL, (14, 14), interfaces=edges, **options)
     model, part, _ = grounded(body, at=(0.5, 0, 0), by="boundary", name="plate")
     pressure = 100.0
     model.apply(ph.Pressure(part["face"], pressure))

@@ -55,18 +55,8 @@ def test_spinning_cantilever_plates(frame, element, axis, table):
 
 def pushed(pressure, thickness, poissons_ratio, edge, theory, **options):
     """Deflection of the middle of a unit square with immovable edges, over the thickness."""
-    plate = ph.Plate(
-        1.0,
-        1.0,
-        thickness,
-        ph.Material(E, RHO, poissons_ratio),
-        theory=theory,
-        interfaces={"boundary": edge, "face": "average"},
-        frame="boundary",
-        modes=8,
-        moments=False,
-        **options,
-    )
+    options |= {"interfaces": {"boundary": edge, "face": "average"}, "frame": "boundary", "theory": theory}
+    plate = ph.Plate(1.0, 1.0, thickness, ph.Material(E, RHO, poissons_ratio), modes=8, moments=False, **options)
     found = []
     for each in np.atleast_1d(pressure):
         model, part, _ = grounded(plate, at=(0.5, 0, 0), by="boundary", name="plate")
