@@ -256,13 +256,15 @@ def function_content(function: object) -> tuple[object, ...] | None:
     if not isinstance(function, FunctionType):
         return None
     code, cells = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
-    used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-    values = [*cells, *used, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    modules = {value.__name__ for value in values if isinstance(value, ModuleType)}
-    is_known = all(isinstance(value, (*CONSTANTS, ModuleType)) for value in values) and modules <= {*PURE_MODULES}
-    if not is_known or "random" in code.co_names or any(isinstance(each, CodeType) for each in code.co_consts):
+    if "random" in code.co_names or CodeType in map(type, code.co_consts):
         return None
-    return code, *((type(value), repr(value)) for value in values)
+    used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    content: list[object] = [code]
+    for value in (*cells, *used, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        if not (isinstance(value, CONSTANTS) or (isinstance(value, ModuleType) and value.__name__ in PURE_MODULES)):
+            return None
+        content.append(value.__name__ if isinstance(value, ModuleType) else (type(value), repr(value)))
+    return tuple(content)
 
 
 # Checks whether a user's rate is the derivative of a function of time, and whether the function jumps.

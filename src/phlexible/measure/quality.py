@@ -655,7 +655,7 @@ def _stored_energy(run: RecordedRun) -> Array:
 def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> float:
     """Return an estimate of the share of the energy of a run that numerical round-off of positions adds in all its
     time steps. Round-off enters when joints are closed to the last digit; the share is 0 without joints and at
-    rest. If a quick bound from the stored energy is at most ``least``, return ``least``."""
+    rest. If a quick bound from the kinetic energy is at most ``least``, return ``least``."""
     record, system = run.recording, run.system
     duration = float(record.time[-1] - record.time[0])
     if not system.owners or not duration:
@@ -663,9 +663,9 @@ def round_off_energy_share(run: RecordedRun, steps: int, least: float = 0.0) -> 
     mass = sum(placed.data.mass for placed in system.bodies)
     digit = float(np.finfo(float).eps * np.abs(record.position).max())
     noise = mass * (digit * steps / duration) ** 2  # of one step
-    stored = _stored_energy(run)
-    if steps * noise <= least * float(stored.max()):
+    if steps * noise <= least * float(record.kinetic.max()):
         return least
+    stored = _stored_energy(run)
     weight = mass * float(np.linalg.norm(system.mechanism.gravity)) * system.body_length
     given = weight + float(np.abs(record.work).max(axis=0).sum())
     wandered = 4.0 * digit * steps**1.5  # four deviations of what such digits in every step add up to
@@ -695,9 +695,10 @@ def alternating_share(run: RecordedRun, least: float = 0.0) -> float:
         own = record.velocity[:, run.system.layout.span(index)]
         bent = _alternating(own[:, data.rigid_count :])
         found.append((data, body, own, np.einsum("ti,ti->t", bent, bent @ elastic_mass(data))))
-    total, most = float(_stored_energy(run)[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)
-    if most <= least * total:
-        return most / (total or 1.0)
+    moving, most = float(record.kinetic[1:-1].sum()), 0.5 * sum(float(each[-1].sum()) for each in found)
+    if most <= least * moving:
+        return most / (moving or 1.0)
+    total = float(_stored_energy(run)[1:-1].sum())
     wholes = (float(np.minimum(each[-1], _whole_energies(*each)).sum()) for each in found)
     return 0.5 * sum(wholes) / total
 
