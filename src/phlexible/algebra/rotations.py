@@ -134,11 +134,11 @@ def _in_plane(matrix: Array, name: str) -> Array:
     return rotation_about_z(float(np.arctan2(matrix[1, 0], matrix[0, 0])))
 
 
+CROSS_ENTRIES, CROSS_SIGNS = np.array([[0, 2, 1, 2, 0, 0, 1, 0, 0], [0, -1, 1, 1, 0, -1, -1, 1, 0]])
+"""Components of a vector, and their signs, in the rows of its cross-product matrix."""
+
+
 def cross_matrix(vectors: Array) -> Array:
     """Return the skew-symmetric matrices [a] of vectors a (..., 3), for which [a] b is the cross product a x b,
     shape (..., 3, 3)."""
-    result = np.zeros((*vectors.shape, 3))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        result[..., j, i] = vectors[..., k]
-        result[..., i, j] = -vectors[..., k]
-    return result
+    return (vectors.take(CROSS_ENTRIES, -1) * CROSS_SIGNS).reshape(*vectors.shape, 3)

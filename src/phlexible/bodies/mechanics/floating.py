@@ -35,7 +35,7 @@ def mass_matrix(body: FloatingBody, eta: Array) -> Matrix:
     is sparse (for eta of one instant); about its centre of mass all coordinates are coupled.
     """
     n, rigid, components = body.elastic_count, body.rigid_count, velocity_components(body)
-    rows = rigid_rows(body, eta)[..., components[:rigid], :][..., components]
+    rows = rigid_rows(body, eta).take(components[:rigid], -2).take(components, -1)
     if isinstance(body.second_moments, LocalMoments) and body.second_moments.is_sparse and eta.ndim == 1:
         blocks = [[rows[:, :rigid], rows[:, rigid:]], [rows[:, rigid:].T, elastic_mass(body)]]
         return sparse.csr_array(sparse.block_array(blocks, format="csr"))
@@ -88,7 +88,8 @@ def moment_products(body: FloatingBody, xi: Array) -> Array:
 def cross_products(products: Array) -> Array:
     """Return the integrals int rho X x Psi_j of the position field X = Psi xi of a body with each of its shape
     functions; shape (..., 3, n + 1). ``products`` are W[a, b] xi, second mass moments times xi."""
-    return np.asarray(products[..., (2, 0, 1), (1, 2, 0), :] - products[..., (1, 2, 0), (2, 0, 1), :])
+    flat = products.reshape(*products.shape[:-3], 9, products.shape[-1])
+    return np.asarray(flat.take((7, 2, 3), -2) - flat.take((5, 6, 1), -2))  # W[2, 1] - W[1, 2] and so on
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
@@ -349,10 +350,11 @@ def without_round_off(body: FloatingBody) -> FloatingBody:
 def _without_small(matrix: Array, bound: Array) -> Array:
     """Return a matrix with zeros in place of the entries that are round-off relative to ``bound`` (of the same
     shape). If some entries are neither clearly round-off nor clearly larger, the matrix is returned unchanged."""
-    size = np.abs(matrix)
-    if ((size > ROUND_OFF * bound) & (size < CLEAR * bound)).any():
+    if not matrix.any():
         return matrix
-    return np.where(size > ROUND_OFF * bound, matrix, 0.0)
+    size = np.abs(matrix)
+    is_clear = size > ROUND_OFF * bound
+    return matrix if (is_clear & (size < CLEAR * bound)).any() else np.where(is_clear, matrix, 0.0)
 
 
 # Momentum balances of one floating body in continuous time (docs/theory.md, 2).
@@ -428,7 +430,7 @@ def rigid_motion_forces(body: FloatingBody, eta: Array, nu: Array, acceleration:
         return result
     turning = np.zeros(body.velocity_count)
     turning[d:rigid] = nu[d:rigid]
-    rows = rigid_rows(body, eta)[..., components[:rigid], :][..., components]
+    rows = rigid_rows(body, eta).take(components[:rigid], -2).take(components, -1)
     return np.asarray(acceleration[:rigid] @ rows - quadratic_velocity_forces(body, eta, turning))
 
 
