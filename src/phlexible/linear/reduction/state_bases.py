@@ -352,7 +352,7 @@ class StateAnswers(Answers):
 
     def _at_rest(self, right: Array) -> Array:
         """Return the constant states of the first-order model under constant right sides, shape (order, columns),
-        by fixed-point iteration with a shifted matrix factorized once. Rigid motions that the right sides cause
+        by fixed-point iteration with a shifted matrix factored once. Rigid motions that the right sides cause
         are removed by inertia relief; multipliers are set to zero."""
         E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
         balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
