@@ -141,4 +141,4 @@ CROSS_ENTRIES, CROSS_SIGNS = np.array([[0, 2, 1, 2, 0, 0, 1, 0, 0], [0, -1, 1, 1
 def cross_matrix(vectors: Array) -> Array:
     """Return the skew-symmetric matrices [a] of vectors a (..., 3), for which [a] b is the cross product a x b,
     shape (..., 3, 3)."""
-    return (vectors.take(CROSS_ENTRIES, -1) * CROSS_SIGNS).reshape(*vectors.shape, 3)
+    return np.asarray(vectors.take(CROSS_ENTRIES, -1) * CROSS_SIGNS).reshape(*vectors.shape, 3)
