@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.errors import ParameterError
 
 STEEL = ph.Material(2e11, 7800.0)
 
@@ -117,3 +118,31 @@ def test_the_angle_at_one_instant_is_within_half_a_turn(angle, axis):
     assert rest[ph.Angle(body.origin, axis)] == pytest.approx(angle, abs=1e-9)
     on = model.simulate(0.02, step=0.01, initial=rest)
     assert on[ph.Angle(body.origin, axis)] == pytest.approx([angle] * 3, abs=1e-9)
+
+
+@pytest.mark.parametrize("sensor", [ph.Angle, ph.AngularVelocity, ph.AngularAcceleration])
+def test_angles_in_the_plane_are_about_z(sensor):
+    model = ph.Model(dimension=2)
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    torque = model.apply(ph.Torque(wheel.origin, (0, 0, 0.2)))
+    motion = model.simulate(1.0, step=1e-2)
+    model.remove(torque)
+    expected = {ph.Angle: 0.9801, ph.AngularVelocity: 1.98, ph.AngularAcceleration: 2.0}[sensor]
+    assert motion[sensor(wheel.origin)][-2] == pytest.approx(expected, rel=5e-5)
+    (value,) = (
+        model.linearize([ph.Torque(wheel.origin, (0, 0, 1))], [sensor(wheel.origin)])
+        .frequency_response([1.0])
+        .values.ravel()
+    )
+    assert value == pytest.approx(10.0 * {ph.Angle: -1, ph.AngularVelocity: -1j, ph.AngularAcceleration: 1}[sensor])
+    with pytest.raises(
+        ParameterError, match=r"direction must be \(0, 0, 1\) or .* in dimension 2, got \[1.0, 0.0, 0.0\]"
+    ):
+        sensor(wheel.origin, (1, 0, 0))
+
+
+def test_points_in_the_plane_move_in_it():
+    with pytest.raises(ParameterError, match="direction must be in the xy plane in dimension 2"):
+        ph.Velocity(ph.Model(dimension=2).add(ph.PointMass(1.0), "bob").origin, (0, 0, 1))
+    with pytest.raises(ParameterError, match="direction must be along x in dimension 1"):
+        ph.Displacement(ph.Model(dimension=1).add(ph.PointMass(1.0), "bob").origin, (0, 1, 0))

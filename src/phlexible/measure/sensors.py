@@ -211,15 +211,15 @@ class PointSensor(Sensor):
 
     Attributes:
         attachment: point of a body at which the sensor is.
-        direction: world axes, shape (3,); divided by its length.
+        direction: world axes, shape (3,); divided by its length. None: along or about x, in the plane about z.
 
     Raises:
         ModelError: no attachment, or an angle of a point mass.
-        ParameterError: no direction.
+        ParameterError: no direction, or one in which nothing moves in the plane.
     """
 
     attachment: Attachment
-    direction: UnitVector = (1.0, 0.0, 0.0)
+    direction: UnitVector | None = None
 
     takes = (Attachment, "one such as beam.end")
     is_angular: ClassVar[bool] = False
@@ -228,14 +228,19 @@ class PointSensor(Sensor):
         super().__post_init__()
         if self.is_angular:
             self.attachment.require_orientation(type(self).__name__, "fix a RigidBody there, and measure that")
+        dimension, axis = self.attachment.placed.data.dimension, self.axis
+        if dimension < 3 and (axis[:2] if self.is_angular else axis[dimension:]).any():
+            where = "(0, 0, 1) or (0, 0, -1)" if self.is_angular else ("along x", "in the xy plane")[dimension - 1]
+            raise ParameterError(f"direction must be {where} in dimension {dimension}, got {axis.tolist()}: {self}")
 
     def __str__(self) -> str:
-        return f"{super().__str__()} {axis_name(self.direction)}"
+        return f"{super().__str__()} {axis_name(self.axis)}"
 
     @property
     def axis(self) -> Array:
         """Direction along or about which this sensor measures, as a unit vector in world axes, shape (3,)."""
-        return np.asarray(self.direction, dtype=np.float64)
+        usual = np.eye(3)[2 if self.is_angular and self.attachment.placed.data.dimension == 2 else 0]
+        return usual if self.direction is None else np.asarray(self.direction, dtype=np.float64)
 
     @property
     def unit(self) -> str:
@@ -267,7 +272,7 @@ class PointSensor(Sensor):
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
         """Yield this sensor as an output of a linear model about ``point``: its name, its unit, and its
         derivative with respect to the small motions, shape (velocities,)."""
-        load = (Torque if self.is_angular else Force)(self.attachment, self.direction)
+        load = (Torque if self.is_angular else Force)(self.attachment, self.axis)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
 
 
