@@ -219,3 +219,25 @@ def test_contacts_ask_for_parts_of_steps_as_in_live_runs(tmp_path) -> None:
     for name, sensor in sensors.items():
         assert library.read(name) == pytest.approx(run.read(sensor), rel=1e-9, abs=1e-9), name
     assert 0.5 < library.read("dissipated")
+
+
+@needs_compiler
+def test_the_position_along_a_line_is_an_output_and_its_rate_is_refused_by_name(tmp_path):
+    """By default, over borders of pieces, and in a model whose other joint has position and rate."""
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    model = ph.Model(gravity=(0, -9.81, 0))
+    rod = model.add(ph.Rod(1.0, ph.CircularSection(0.02), ph.Material(1e9, 1000.0), 4, 2), "rod")
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start, name="hinge"))
+    bead = model.add(ph.RigidBody(0.2, 1e-4 * np.ones(3)), "bead", position=(0.49, 0, 0))
+    slide = model.connect(ph.Sliding(bead.origin, rod, name="slide"))
+    model.apply(slide.force(0.1, name="push"))
+    library = ph.load_library(ph.build(model, STEP, tmp_path / f"bead{suffix}"))
+    assert list(library.units) == ["position of hinge", "rate of hinge", "position of slide"]
+    run = model.start(STEP)
+    for _ in range(150):
+        library.step()
+        run.step()
+        assert library.read("position of slide") == pytest.approx(run.read(ph.JointPosition(slide)), abs=1e-9)
+    assert library.read("position of slide") > 0.5
+    with pytest.raises(ph.ModelError, match="output 'v': rate of slide is not measured by compiled models"):
+        ph.build(model, STEP, tmp_path / f"rate{suffix}", outputs={"v": ph.JointRate(slide)})

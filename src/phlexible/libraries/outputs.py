@@ -8,14 +8,16 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.number_tape import NumberTape, TapeEntry, TapeNumber
-from phlexible.description.interactions.functions import KinematicPair
+from phlexible.description.interactions.functions import Coordinate, KinematicPair
 from phlexible.description.interactions.sensor import LinearReading, Sensor
+from phlexible.description.joints.sliding import LineCoordinate, Sliding
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.measure.sensors import EnergyKind, EnergyOf, JointPosition, JointRate
 from phlexible.results.live import LiveRun
 from phlexible.results.live_readings import QuickReading, quick_reading, vector_reading
+from phlexible.state.functions import ConstraintSet
 from phlexible.state.instants import Instants, MeasuredInstant, RecordedMotions
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.redundancy import redundancies
@@ -79,6 +81,15 @@ class TapedRun(RecordedRun):
         return MeasuredInstant(
             at.time, at.position, at.rotation, at.eta, at.velocity, at.prescribed, measured=self.measured
         )
+
+    def continued_values(self, coordinate: Coordinate) -> Array | None:
+        """Return the position along a line as a symbolic number of the state, shape (1,), which each time step
+        continues. Return None for other coordinates: their formulas need no search for a piece of a line."""
+        rows = self.system.rows
+        related = [each.coordinate for each in rows.related] if isinstance(rows, ConstraintSet) else []
+        if not isinstance(coordinate, LineCoordinate) or coordinate not in related:
+            return None
+        return self.recording.theta[:, related.index(coordinate) - len(related)]
 
     def rate(self, values: Array) -> Array:
         """Return ``values`` unchanged and append them to the list ``differentiated``. Compiled code differentiates
@@ -257,11 +268,13 @@ class Outputs:
 
 
 def joint_outputs(model: Mechanism, has_rates: bool = True) -> dict[str, Sensor]:
-    """Return sensors for the coordinates of all joints of a model, and if ``has_rates`` for their rates. They are
-    the default outputs of a library; their names are the texts of the sensors, with the name of the joint."""
+    """Return sensors for the coordinates of all joints of a model, and if ``has_rates`` for their rates. Rates
+    along lines are left out, which compiled models do not measure. The sensors are the default outputs of a
+    library; their names are the texts of the sensors, with the name of the joint."""
     kinds = (JointPosition, JointRate) if has_rates else (JointPosition,)
     free = [joint for joint in model.joints if isinstance(joint, KinematicPair) and _is_measured(joint, model)]
-    return {str(sensor): sensor for joint in free for sensor in (kind(joint) for kind in kinds)}
+    sensors = [kind(joint) for joint in free for kind in (kinds[:1] if isinstance(joint, Sliding) else kinds)]
+    return {str(sensor): sensor for sensor in sensors}
 
 
 def page_outputs(model: Mechanism) -> dict[str, Sensor]:

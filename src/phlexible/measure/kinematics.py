@@ -150,6 +150,8 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
     """
+    if (values := run.continued_values(coordinate)) is not None:
+        return values
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     wrapped = np.asarray(coordinate.value(y.T))
     if not coordinate.is_angle or run.count == 1:

@@ -15,6 +15,7 @@ from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.body import fingerprint
 from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.mechanics.floating import mass_solutions, split_velocity
+from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.joints.joint import Joint
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
@@ -299,6 +300,11 @@ class RecordedRun(PickledFields):
         shape (instants, constraints) [N or N m]. If constraints are redundant, the smallest multipliers with the
         same generalized forces are computed."""
         return read_only(_smallest_multipliers(self))
+
+    def continued_values(self, coordinate: Coordinate) -> Array | None:
+        """Return the values of a joint ``coordinate`` that are known without its formula; None, as here, where the
+        formula gives them."""
+        return None
 
     def rate(self, values: Array) -> Array:
         """Return the time derivative of ``values``, shape (instants, ...), by finite differences of second

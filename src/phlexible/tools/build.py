@@ -74,7 +74,8 @@ def build(
         inputs: names of constant loads, torques and forces that can be set from step to step; None: of all that
             no parameter sets.
         outputs: sensors by name, or a function of the model that returns these; None: positions and rates of all
-            joints, of a page positions and energies.
+            joints (of ``Sliding`` the position alone, whose rate a library does not measure), of a page positions
+            and energies.
         targets: the platform: "linux-x86_64", "linux-aarch64", "windows-x86_64", "macos-arm64", "macos-x86_64",
             "wasm32"; None: this machine, or what the suffix stands for. An FMU takes several; None: all, or without
             Zig this machine.

@@ -261,6 +261,19 @@ def collar_on_a_cantilever(values=None):
     return model, slide
 
 
+def test_the_force_along_a_line_is_an_input_of_linear_models():
+    """Its static response is the difference of equilibria under small forces, of a collar on a rod that sags."""
+    model, slide = collar_on_a_cantilever()
+    response = model.linearize(at="static", inputs=[slide], outputs=[ph.JointPosition(slide)])
+    places = []
+    for force in (1e-3, -1e-3):
+        model, slide = collar_on_a_cantilever()
+        model.apply(slide.force(force))
+        places.append(model.equilibrium()[ph.JointPosition(slide)])
+    slope = (places[0] - places[1]) / 2e-3
+    assert response.frequency_response([1e-6]).values.real.ravel() == pytest.approx([slope], rel=1e-6)
+
+
 def test_equilibria_and_modes_have_the_sliding_as_a_free_direction():
     model = ph.Model(gravity=(0, 0, 0))
     _, slide = bead(model, fixed_rod(model, None), 0.47, mass=0.2)
