@@ -21,7 +21,9 @@ _deferred_warnings: ContextVar[list[str] | None] = ContextVar("_deferred_warning
 
 def warn_user(text: str, category: type[Warning]) -> None:
     """Give a warning with a ``text`` of a ``category`` that names the user's line of code, the innermost one
-    outside of this package. Inside of ``deferred_warnings`` it is only listed."""
+    outside of this package. Inside of ``deferred_warnings`` it is only listed, inside of ``listed_warnings``
+    listed too. Nothing is done while the package copies a description by ``replace``, since the user was already
+    warned of it."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and (_is_of_package(frame) or _is_of_dataclass(frame)):
         if frame.f_code.co_name == "replace" and _is_of_package(frame.f_back):

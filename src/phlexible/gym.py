@@ -121,8 +121,10 @@ class Env(gymnasium.Env[Array, Array]):
         return self._seen(), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Advance the simulation by one interval with an action. Return observation, reward, terminated, truncated,
-        and {"time": t} or {"error": ...}, as Gymnasium requires.
+        """Advance the simulation by one interval with an action. Return observation, reward, terminated,
+        truncated, and {"time": t}, as Gymnasium requires. The reward is that of the user's function. Terminated is
+        True if the user's ``is_over`` says so, or if a time step fails; "error" is then added to the dictionary.
+        Truncated is True at the end of the duration.
 
         Raises:
             ParameterError: an action of another shape or with numbers that are not finite.
@@ -210,7 +212,8 @@ class Env(gymnasium.Env[Array, Array]):
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
         """Return the names of the inputs that are actions with their counts of numbers, and the lower and upper
-        limits of all numbers."""
+        limits of all numbers. ParameterError is raised unless each input has finite limits (lowest, highest) with
+        lowest < highest, as numbers or arrays of its size."""
         if not isinstance(actions, Mapping) or not actions:
             raise ParameterError(f"actions must be limits by names of inputs, got {actions!r}")
         names, ends = [], ([], [])  # type: ignore[var-annotated]
@@ -320,9 +323,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin new episodes in all environments. Return observations, shape (n, numbers), at their start and
-        an empty dictionary. ``seed`` is that of the random numbers of the first one, ``options`` are not
-        used.
+        """Begin new episodes in all environments. Return observations at their start, shape (n, numbers), and an
+        empty dictionary. A whole number ``seed`` is the seed of the first environment's random numbers, increased
+        by 1 for each next environment. A sequence has one seed for each, and None continues the random numbers.
+        ``options`` are not used.
 
         Args:
             seed: of the first; the others have the numbers that follow. Or one for each.
@@ -354,7 +358,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
     def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
         """Advance all environments by one interval with actions, shape (n, inputs). Return observations, rewards,
-        terminated, truncated, and {"time": (n,)}.
+        terminated, truncated, and {"time": (n,)}. An environment whose episode ended in the last call begins a new
+        episode instead, with reward 0. If a time step fails, the episode is terminated, and "error" is added to
+        the dictionary.
 
         The dictionary has "error" where steps failed.
 
@@ -429,7 +435,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
 def _bounds(bounds: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the least and greatest observations, each of the ``shape`` of an observation, from the user's
-    ``bounds``; they may be infinite."""
+    ``bounds``; they may be infinite. ParameterError is raised unless they are two numbers or arrays of this shape,
+    with least <= greatest."""
     wanted = "bounds must be (least, greatest) of the observations"
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise ParameterError(f"{wanted}, got {bounds!r}")

@@ -237,11 +237,10 @@ class Model(Mechanism):
         numerical_damping: float,
         progress: bool | None,
     ) -> Motion:
-        """Simulate this model repeatedly with shorter and shorter time steps until a run is accurate enough, and
-        return the motion of that run. It is if its estimated position error is at most ``tolerance`` times the
-        length of the longest body. If no run gets there, or shorter steps stop helping, return the last run with a
-        StepWarning. Instants are stored at each ``interval`` of the ``duration`` [s]; ``initial``, ``order``,
-        ``numerical_damping`` and ``progress`` are those of ``simulate``."""
+        """Simulate this model repeatedly with shorter time steps until the estimated position error is small
+        enough, and return the motion. The aim is ``tolerance`` times the length of the longest body. If no run
+        reaches it, or shorter steps stop helping, return the last run with a StepWarning. Instants are stored at
+        each ``interval`` of the ``duration`` [s]; other arguments are those of ``simulate``."""
         pieces, unresolved, advice = COMPARED, 0, ""
         for _ in range(MOST_RUNS):
             motion = self.simulate(
@@ -665,11 +664,10 @@ def _run(
     stop: When | None,
     is_read_at_once: bool = False,
 ) -> WholeRun[Motion]:
-    """Return a generator that takes the time steps of one run and whose return value is its motion.
-    ``Model.simulate`` and ``Model.resume`` run it to its end. ``duration`` and ``step`` are in s, ``options`` are
-    order and damping of the scheme, ``kind`` is the initial state, ``stop`` an optional condition that ends the
-    run. ``output`` is called once with the equations of motion (``System``) and returns the object that stores the
-    instants; ``is_read_at_once`` says that no function of the user changes before the motion is read."""
+    """Return a generator that takes the time steps of one run and whose return value is its motion. ``duration``
+    and ``step`` are in s, ``options`` are order and damping of the scheme. ``kind`` is the initial state, ``stop``
+    a condition that ends the run. ``output`` is called with the ``System`` and returns the object that stores
+    instants. ``is_read_at_once``: no function of the user changes before the motion is read."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:

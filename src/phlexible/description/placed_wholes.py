@@ -41,7 +41,7 @@ class PlacedWhole(ModelPart, ABC):
     @abstractmethod
     def starts(self) -> tuple[float, ...]:
         """Return the positions along a whole beam or rod at which its parts (bodies) begin [m], ascending from 0.
-        Each kind of beam or rod defines it."""
+        It is abstract: each kind of beam or rod defines it."""
 
     @property
     def length(self) -> float:
@@ -109,8 +109,8 @@ class PlacedWhole(ModelPart, ABC):
     @abstractmethod
     def nodes(self) -> tuple[Attachment, ...]:
         """Return points of a beam or rod in several parts, from start to end, at which contacts may act. For a
-        beam these are its ends and the cuts between its parts, for a rod the origins of its rigid sections. Each
-        kind defines it."""
+        beam these are its ends and the cuts between its parts, for a rod the origins of its rigid sections. It is
+        abstract: each kind defines it."""
 
     def offsets(self) -> Iterator[tuple[PlacedBody, float]]:
         """Yield each part (body) of a beam or rod with the position along the beam or rod at which it begins

@@ -173,7 +173,7 @@ class DirectedLoad(ABC):
     @abstractmethod
     def direction(self) -> Array:
         """Return the constant value of a load, shape (3,), a direction that a controller multiplies by its scalar
-        output. Each kind of load defines it.
+        output. It is abstract: each kind of load defines it.
 
         Raises:
             ModelError: a value that is not constant.

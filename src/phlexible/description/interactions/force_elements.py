@@ -275,10 +275,11 @@ class OneSided:
         return share * (self.damping if self.restitution is None else self.impact_damping / self.slowest)
 
     def viscous_force(self, theta: float, rate: float, limit: float, damper: float = 0.0) -> float:
-        """Return the viscous force of a one-sided spring (contact or stop) at a coordinate theta with the
-        given ``rate`` [N or N m]. It is minus damping times rate, limited so that the total force never
-        pulls, and zero where the spring is open. Contact begins at the ``limit`` of theta. ``damper`` is an
-        additional damping coefficient while in contact."""
+        """Return the viscous force of a one-sided spring (contact or stop) at a coordinate theta with the given
+        ``rate`` [N or N m]. It is minus rate times ``damping`` times depth^exponent, limited so that the total
+        force never pulls; zero where the spring is open. With a restitution, damping is ``impact_damping`` over
+        the present speed. Contact begins at the ``limit``; ``damper`` is an additional coefficient while in
+        contact."""
         share = float(self.depth(theta, limit) ** self.exponent)
         damping = self.damping + self.impact_damping / max(abs(rate), self.slowest)
         still, total = self.stiffness * share, damping * share + (damper if share > 0 else 0.0)

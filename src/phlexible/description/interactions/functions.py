@@ -249,20 +249,20 @@ class Coordinate(ABC):
     @abstractmethod
     def functions(self) -> tuple[Bilinear, ...]:
         """Return the functions y of a joint or gap coordinate, from whose values the coordinate theta(y) is
-        computed. Each is a sum of dot products of points and directions of the bodies in world axes. Each kind of
-        coordinate defines it."""
+        computed. Each is a sum of dot products of points and directions of the bodies in world axes. It is
+        abstract: each kind of coordinate defines it."""
 
     @abstractmethod
     def value(self, y: Array) -> Any:
         """Return the value theta(y) of a coordinate from the values ``y`` of its functions (sums of dot products
         of vectors on bodies). It is an angle between -pi and pi [rad] or a length [m]. For joints ``y`` may have
-        shape (functions, T), with a result of shape (T,). Each kind of coordinate defines it."""
+        shape (functions, T), with a result of shape (T,). It is abstract: each kind of coordinate defines it."""
 
     @abstractmethod
     def gradient(self, y: Array) -> Array:
         """Return the gradient d theta/dy of a coordinate theta with respect to the values ``y`` of its functions,
-        of the shape of ``y``. The functions are sums of dot products of vectors on bodies. Each kind of coordinate
-        defines it."""
+        of the shape of ``y``. The functions are sums of dot products of vectors on bodies. It is abstract: each
+        kind of coordinate defines it."""
 
     def hessian(self, y: Array) -> Array:
         """Return the second derivatives d2 theta/dy2 of a coordinate with respect to the values ``y`` of its

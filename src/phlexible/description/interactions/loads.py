@@ -72,7 +72,7 @@ class Load(ModelPart, Portable, ABC):
     @abstractmethod
     def entries(self) -> tuple["PointLoad", ...]:
         """Return the loads on single points of bodies of which a load consists, at least one. A distributed force,
-        for example, has forces at Gauss points. Each kind of load defines it."""
+        for example, has forces at Gauss points. It is abstract: each kind of load defines it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -62,12 +62,13 @@ class Sensor(ABC):
     @property
     @abstractmethod
     def unit(self) -> str:
-        """Return the SI unit of a sensor's values as text, "1" for numbers without unit."""
+        """Return the SI unit of a sensor's values as text, "1" for numbers without unit (abstract: each kind of
+        sensor defines it)."""
 
     @abstractmethod
     def read(self, run: Any) -> Array:
-        """Return the values of a sensor at all recorded instants of ``run``, a ``RecordedRun``, shape (N +
-        1,), or (N + 1, components)."""
+        """Return the values of a sensor at all recorded instants of ``run``, a ``RecordedRun``. Their shape is
+        (instants,), or (instants, components). The method is abstract: each kind of sensor defines it."""
 
     def rows(self, point: Any) -> Iterator[tuple[str, str, Array]]:
         """Yield name, unit and linear map of each component of a sensor in a linear model. The map is a row of

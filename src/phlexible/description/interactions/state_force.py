@@ -139,5 +139,6 @@ class CompoundForce(Portable, ABC):
 
     @abstractmethod
     def parts(self) -> tuple[Load | ForceElement, ...]:
-        """Return the loads and force elements on single ports into which ``Model.apply`` splits a compound
-        force. A port is a point of a body, or of the ground."""
+        """Return the loads and force elements on single ports into which ``Model.apply`` splits a compound force.
+        A port is a point of a body, or of the ground. The method is abstract: each kind of compound force defines
+        it."""

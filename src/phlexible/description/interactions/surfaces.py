@@ -292,13 +292,13 @@ class Touchable(ABC):
     @abstractmethod
     def thickness(self) -> float:
         """Return the thickness of the matter behind a touchable surface [m], which limits how deep a point may
-        penetrate at the start; 0 for a half space."""
+        penetrate at the start; 0 for a half space. It is abstract: each kind of surface defines it."""
 
     @abstractmethod
     def gaps(self, other: Port, dimension: int) -> tuple[Gap, ...]:
         """Return the gaps of a point (``other``) from a touchable surface, each a coordinate with its value at the
         surface. There are several for the faces of a hollow box, else one. ``dimension`` is the number of space
-        dimensions of the model (1, 2 or 3). Each kind of surface defines it.
+        dimensions of the model (1, 2 or 3). It is abstract: each kind of surface defines it.
 
         Raises:
             ModelError: a port without an orientation that is needed.

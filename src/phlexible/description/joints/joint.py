@@ -61,7 +61,7 @@ class Joint(KinematicPair):
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
         """Return the constraint functions of a joint, a tuple of sums of dot products of points and directions
         (``Bilinear``). Each is zero while the joint is closed. ``dimension`` is the number of space dimensions of
-        the model (1, 2 or 3). Every kind of joint defines it."""
+        the model (1, 2 or 3). It is abstract: each kind of joint defines it."""
 
     @property
     def path(self) -> TimePath | None:

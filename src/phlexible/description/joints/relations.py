@@ -72,7 +72,8 @@ class JointRelation(ModelPart, ABC):
     @abstractmethod
     def parts(self) -> tuple[RelationPart, ...]:
         """Return the summands of a linear relation between joint coordinates (gear, rack, screw, belt): a tuple of
-        the joint, the name of its coordinate and its factor for each. Each kind of relation defines it."""
+        the joint, the name of its coordinate and its factor for each. It is abstract: each kind of relation
+        defines it."""
 
     @property
     def ports(self) -> tuple[Port, ...]:

@@ -22,7 +22,8 @@ class Condition(ABC):
 
     @abstractmethod
     def __str__(self) -> str:
-        """Return the condition that triggers an event as text for messages, such as "angle of hinge above 1"."""
+        """Return the condition that triggers an event as text for messages, such as "angle of hinge above 1". The
+        method is abstract: each kind of condition defines it."""
 
 
 @dataclass(frozen=True)
