@@ -203,8 +203,9 @@ class Crossing:
 
 
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
-    """Return the events of a run that occur inside of a time step, with what their derivatives need. The
-    result is a dictionary by their index in ``run.course``.
+    """Return the events of a run that occur inside of a time step, as a dictionary of ``Crossing`` objects by
+    their index in ``run.course``. Each has the velocity jump at the event, and the time steps before and after it
+    that change length when the event moves.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.

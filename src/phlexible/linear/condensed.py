@@ -103,8 +103,9 @@ class CondensedModel:
     @cached_property
     def tied_motions(self) -> Array:
         """Static displacements of least strain energy, shape (n, k), for constraints that inputs act on
-        (prescribed velocities) or whose forces are outputs. Column j displaces the constraints by the j-th such
-        row of the input or output matrix. The shape is (n, 0) if there are no such constraints."""
+        (prescribed velocities) or whose forces are outputs. There is one column for each such input, then for each
+        such output. In it the constraint values equal the entries of the input's or output's vector in the input
+        or output matrix. The shape is (n, 0) if there are none."""
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()

@@ -414,7 +414,8 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
 
 def _state_after(system: System, state: State, time: float) -> State:
     """Return the state of a system after a time [s] in which every floating body moved on with constant velocities
-    in its own axes: a screw motion."""
+    in its own axes: a screw motion. Velocities are rotated with the bodies. Deformations and nodes of other bodies
+    are unchanged."""
     layout, d = system.layout, system.dimension
     linear, spin = split_rigid(layout, state.velocity)
     position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()

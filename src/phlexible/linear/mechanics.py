@@ -119,7 +119,8 @@ class InnerStrains:
 
     def reduced(self) -> "InnerStrains":
         """Return an equivalent set of as few strains of viscoelastic branches as possible, with unit stiffness,
-        that exerts the same forces on the motions. Their number is the rank of the fast stiffness.
+        that exerts the same forces on the motions. They are eigenvectors of the stiffness of all branches with
+        dashpots at rest; their number is the rank of this stiffness.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """

@@ -327,8 +327,9 @@ def growth_rate(mechanics: LinearMechanics) -> float:
 
 
 def _shifted_inverses(mechanics: LinearMechanics, shift: float) -> NDArray[np.complex128]:
-    """Return 1 / (omega^2 + shift) of undamped motions with forces without potential, all of a small model and the
-    largest of another. So low omega^2 have small errors beside high ones. ``shift`` is in rad^2/s^2."""
+    """Return 1 / (omega^2 + shift) for squared frequencies omega^2 of undamped motions, including forces without
+    potential. A small model gives all, a large one the greatest (lowest omega^2). Low omega^2 are eigenvalues of
+    large size here and so have small relative errors. ``shift`` is in rad^2/s^2."""
     mass, scale = mechanics.mass, natural_scale(mechanics.mass)
     stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory + shift * mass)
     if mechanics.freedom > LARGEST_DENSE:

@@ -409,9 +409,10 @@ def body_forces(
     of: Callable[[BodyData, Array], Array] = elastic_force,
     leave_out: Container[int] = (),
 ) -> Array:
-    """Return generalized forces of all bodies in a state, shape (velocities,), computed by a function ``of``, by
-    default the elastic force. The function is called once for each group of identical bodies. Its values are
-    stored at the elastic velocities; those of rigid motion and of bodies in ``leave_out`` are zero."""
+    """Return the values of a function ``of`` for all bodies in a state, shape (velocities,). By default it is
+    dV/deta, the gradient of the strain energy, which is minus the elastic force. The function is called once for
+    each group of identical bodies. Its values are stored at the elastic velocities; those of rigid motion and of
+    bodies in ``leave_out`` are zero."""
     layout = system.layout
     result = np.zeros(int(layout.velocity[-1]))
     for data, numbers in system.identical:

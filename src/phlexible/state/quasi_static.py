@@ -485,8 +485,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 def _stiffness(system: System, motion: QuasiStaticMotion, factor: float) -> Matrix:
     """Return the derivative of the force balance of all bodies with respect to the pose at a quasi-static
-    ``motion``, shape (velocities, velocities). It contains elastic, inertial, applied and constraint forces at
-    constant velocities and multipliers. The fraction ``factor`` of the loads acts."""
+    ``motion``, shape (velocities, velocities). The balance is elastic and inertial forces of the bodies, minus
+    applied and constraint forces. Velocities, accelerations and multipliers are constant. The fraction ``factor``
+    of the loads acts."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.span(index), system.elastic(state, index)

@@ -86,9 +86,10 @@ def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tup
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi,
-    shape (3, n + 1), and W[a, b] = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1). The columns of Psi are
-    position and n ``shapes`` of unit mass. W is completed so that momenta of rotation agree with the matrix.
+    """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi, and
+    W[a, b] = int rho Psi_a^T Psi_b. Shapes of S and W are (3, n + 1) and (3, 3, n + 1, n + 1). The columns of Psi
+    are position and n ``shapes`` of unit mass. W follows from rigid rotations of each column, so that kinetic
+    energies of rotation agree with the matrix.
 
     Args:
         mass: shape (N, N).

@@ -127,7 +127,7 @@ def retained_shapes(
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
     """Return the lowest frequency [rad/s] of a structure whose displacements are limited to constant strains
     (columns of ``homogeneous``), without rigid momentum. For a bar with wave speed c it is about 3.5 c / length.
-    Much faster static responses to inertia are not retained."""
+    It serves as a scale: static responses to inertia with much higher frequencies are not retained."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass

@@ -71,8 +71,9 @@ def clamped_starts(joint: Joint) -> Iterator[Attachment]:
 
 
 def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
-    """Raise ModelError if a part (joint, load, sensor) is attached to a body, or acts in a joint, of another model.
-    ``joints`` are the model's joints by their ``id``.
+    """Raise ModelError if a part (joint, load, sensor) is attached to a body of another model. Raise it too for a
+    joint in which the part acts that is not connected in this model. ``bodies`` are the model's bodies by name,
+    ``joints`` its joints by their ``id``.
 
     Raises:
         ModelError: names the attachment or the joint.
