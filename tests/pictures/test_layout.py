@@ -135,14 +135,12 @@ def test_other_pictures_have_room_too():
     model = ph.gallery.crank_slider()
     motion = model.simulate(1e-3, 1e-4, progress=False)
     linear = ph.gallery.satellite().linearize(inputs=[ph.gallery.satellite()["hub"].origin][:0])
-    for figure in (
-        motion.plot_energy(),
-        motion.plot_mechanism(3),
+    figures = [motion.plot_energy(), motion.plot_mechanism(3), motion.plot_reaction(model.joints[1])]
+    figures += [
         motion.plot_elastic_displacement(model["coupler"].end),
-        motion.plot_reaction(model.joints[1]),
         motion.plot_section_forces(model["coupler"]),
-        linear.modes(6).plot(),
-    ):
+    ]
+    for figure in (*figures, linear.modes(6).plot()):
         assert faults(figure) == []
 
 

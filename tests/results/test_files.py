@@ -271,24 +271,18 @@ def a_user_function(model: ph.Model, joint: ph.Revolute) -> None:
     model.at(ph.When(ph.ElementForce(model.part("spring")), below=-0.3), release=model.joints[2])
 
 
-EVENTS: dict[str, Callable[[ph.Model, ph.Revolute], None]] = {
-    "time and angle": lock_at_a_time_and_at_an_angle,
-    "clutch": clutch,
-    "release": release_of_all_kinds,
-    "taken names": names_that_are_taken,
-    "function": a_user_function,
-}
+EVENTS = lock_at_a_time_and_at_an_angle, clutch, release_of_all_kinds, names_that_are_taken, a_user_function
 
 
-def made(events: str) -> ph.Model:
+def made(events: Callable[[ph.Model, ph.Revolute], None]) -> ph.Model:
     model = machine()
-    EVENTS[events](model, model.joints[0])
+    events(model, model.joints[0])
     return model
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.RedundancyWarning")  # what is locked twice is
 @pytest.mark.parametrize("events", EVENTS)
-def test_a_run_with_events_is_loaded_resumed_and_copied(events: str, tmp_path: Path) -> None:
+def test_a_run_with_events_is_loaded_resumed_and_copied(events, tmp_path: Path) -> None:
     path = tmp_path / "run.h5"
     whole = made(events).simulate(END, STEP)
     assert len(whole.events) == len(whole.mechanism.events)

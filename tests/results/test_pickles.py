@@ -26,10 +26,7 @@ def digits(model):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "entry",
-    [
-        pytest.param(entry, id=entry.name, marks=pytest.mark.thorough if entry.name in LONG_TO_BUILD else ())
-        for entry in ENTRIES
-    ],
+    [pytest.param(e, id=e.name, marks=pytest.mark.thorough if e.name in LONG_TO_BUILD else ()) for e in ENTRIES],
 )
 def test_models_of_the_gallery(entry):
     model = entry.function()

@@ -109,13 +109,8 @@ def test_closed_forms():
     assert np.diag(ball.inertia) == pytest.approx(np.full(3, 0.1 * np.pi))
 
 
-SHAPES = [
-    ph.Box((1.0, 2.0, 3.0)),
-    ph.Cylinder(0.4, 1.0, (1.0, 2.0, 2.0)),
-    ph.Sphere(0.3),
-    ph.Torus(0.4, 0.1, (1.0, 2.0, 2.0)),
-    ph.TriangleMesh(CORNERS, FACES),
-]
+SHAPES = [ph.Box((1.0, 2.0, 3.0)), ph.Cylinder(0.4, 1.0, (1.0, 2.0, 2.0)), ph.Sphere(0.3)]
+SHAPES += [ph.Torus(0.4, 0.1, (1.0, 2.0, 2.0)), ph.TriangleMesh(CORNERS, FACES)]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: type(shape).__name__)

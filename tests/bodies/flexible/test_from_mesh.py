@@ -7,12 +7,8 @@ import skfem
 import phlexible as ph
 from bodies.flexible.meshes import BAR, STEEL, bar, ends, grid
 
-KINDS = {
-    "triangles": (skfem.MeshTri, 2),
-    "quadrilaterals": (skfem.MeshQuad, 2),
-    "tetrahedra": (skfem.MeshTet, 3),
-    "hexahedra": (skfem.MeshHex, 3),
-}
+KINDS = {"triangles": (skfem.MeshTri, 2), "quadrilaterals": (skfem.MeshQuad, 2)}
+KINDS |= {"tetrahedra": (skfem.MeshTet, 3), "hexahedra": (skfem.MeshHex, 3)}
 LENGTH, HIGH, WIDE = BAR
 
 

@@ -140,12 +140,8 @@ def test_meshes_of_files(tmp_path):
     mesh = grid(*BAR, cells=(4, 1, 1), kind=skfem.MeshTet)
     sides = mesh.facets[:, mesh.facets_satisfying(lambda x: x[0] < 1e-9, boundaries_only=True)].T
     tip = np.flatnonzero(mesh.p[0] > LENGTH * (1 - 1e-9))
-    file = meshio.Mesh(
-        mesh.p.T,
-        [("tetra", mesh.t.T), ("triangle", sides)],
-        point_sets={"tip": tip},
-        cell_sets={"root": [np.zeros(0, dtype=int), np.arange(len(sides))]},
-    )
+    cells, root = [("tetra", mesh.t.T), ("triangle", sides)], [np.zeros(0, dtype=int), np.arange(len(sides))]
+    file = meshio.Mesh(mesh.p.T, cells, point_sets={"tip": tip}, cell_sets={"root": root})
     meshio.write(tmp_path / "bar.inp", file)
     body = ph.FlexibleBody.from_mesh(tmp_path / "bar.inp", STEEL, {"root": "root", "tip": "tip"}, modes=2)
     same = ph.FlexibleBody.from_mesh(

@@ -1,7 +1,5 @@
 """Static problems of shells of large rotation with published answers (Sze, Liu and Lo 2004)."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 
@@ -117,11 +115,3 @@ def hinged_roof(thickness: float, depths: Array, n: int = 8) -> tuple[Array, Arr
         found.append((-4 * rest.reaction(link)[2], 4 * rest.potential_energy))
     forces, energies = np.transpose(found)
     return forces, energies
-
-
-CASES: dict[str, Callable[..., dict[str, float]]] = {
-    "cantilever": cantilever,
-    "slit_annulus": slit_annulus,
-    "hemisphere": hemisphere,
-    "pulled_cylinder": pulled_cylinder,
-}

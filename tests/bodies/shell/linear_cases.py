@@ -1,6 +1,6 @@
 """Linear problems of shells with published answers, each as value over reference, for n elements a side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -268,11 +268,3 @@ def z_section(along: int, flange: int, web: int) -> float:
     at, found = along // 4, shell.displacements()
     strain = (found[numbers[at + 1, 0], 0] - found[numbers[at - 1, 0], 0]) / (20 / along)
     return abs(210e9 * strain) / 108e6
-
-
-CASES: dict[str, Callable[..., float]] = {
-    "scordelis_lo": scordelis_lo,
-    "pinched_cylinder": pinched_cylinder,
-    "hemisphere": hemisphere,
-    "clamped_plate": clamped_plate,
-}

@@ -29,12 +29,8 @@ def pressed_cylinder(share: float) -> float:
         return np.array([2 * wave * u, radius * np.cos(half * v), radius * np.sin(half * v)])
 
     numbers = np.arange((count[0] + 1) * (count[1] + 1)).reshape(count[0] + 1, -1)
-    edges = {
-        "first": (numbers[0], "hinged"),
-        "last": (numbers[-1], "hinged"),
-        "side": (numbers[1:-1, 0], "symmetric"),
-        "other side": (numbers[1:-1, -1], "symmetric"),
-    }
+    edges = {"first": (numbers[0], "hinged"), "last": (numbers[-1], "hinged")}
+    edges |= {"side": (numbers[1:-1, 0], "symmetric"), "other side": (numbers[1:-1, -1], "symmetric")}
     shell = ph.Shell.of(surface, t, STEEL, count, edges, directors=lambda x: (0.0, x[1], x[2]))
     along, out = np.sqrt(1 - 2 * strain), np.sqrt(1 + 2 * NU * strain)  # of no stress around
     return square_of_first_frequency(shell, lambda x: (along * x[0], out * x[1], out * x[2]), tuple(edges))

@@ -14,14 +14,9 @@ from mechanisms import grounded
 
 pytestmark = pytest.mark.browser
 
-MODELS = {
-    "crank_slider": ({}, 1e-3, 2e-5),
-    "robot_arm": ({}, 0.03, 1e-3),
-    "crane": ({}, 0.5, 2e-2),
-    "deployable_panels": ({}, 0.1, 5e-3),
-    "chain": ({"links": 100, "modes": 1, "elements": 2}, 0.02, 1e-3),
-    "meshed_beam": ({}, 0.05, 1e-3),
-}
+MODELS = {"crank_slider": ({}, 1e-3, 2e-5), "robot_arm": ({}, 0.03, 1e-3), "crane": ({}, 0.5, 2e-2)}
+MODELS |= {"deployable_panels": ({}, 0.1, 5e-3), "meshed_beam": ({}, 0.05, 1e-3)}
+MODELS["chain"] = ({"links": 100, "modes": 1, "elements": 2}, 0.02, 1e-3)
 PATIENCE = 30.0  # [s]
 DRIVER = "GL Driver Message"
 """What a machine without graphics says of itself, not of the page."""
