@@ -137,25 +137,6 @@ def test_other_steps(options):
     check(pushed, tip, CONTROL, 0.0509, 2e-3, share, **options)
 
 
-def ball(p):
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    moving = {"velocity": (p["speed"], -1.0, 0), "angular_velocity": (0, 0, 3)}
-    placed = model.add(ph.RigidBody(1.0, 0.004), "ball", position=(0, 0.12, 0), **moving)
-    floor = ph.Plane(model.ground.at((0, 0, 0)), (0, 1, 0))
-    law = {"stiffness": p["stiffness"], "damping": 1e4, "friction": 0.3, "exponent": 1.5}
-    model.apply(ph.Contact(placed.origin, floor, radius=0.1, **law))
-    return model
-
-
-def bounced(model):
-    turned = ph.Cost.final(ph.AngularVelocity(model["ball"].origin, (0, 0, 1)))
-    return ph.Cost.final(ph.Position(model["ball"].origin), lambda x: x[:, 0] + x[:, 1]) + turned
-
-
-def test_bounces():
-    check(ball, bounced, {"speed": 1.9, "stiffness": 1e5}, 0.04, 2e-3, share=1e-6)
-
-
 def shoved(p):
     """A block that sticks to a slope and slides on it, by turns; it begins bent."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)

@@ -161,8 +161,7 @@ def test_a_refused_turn_among_many_names_its_time():
 
 
 def test_a_velocity_that_is_not_the_paths_is_refused():
-    with pytest.raises(
-        ParameterError, match=r"velocity of .* at t = 0\.02 s it is \(0, 1, 0\), .* changes by \(2, "
-    ):
+    words = r"velocity of .* at t = 0\.02 s it is \(0, 1, 0\), .* changes by \(2, "
+    with pytest.raises(ParameterError, match=words):
         SPACE.moving(lambda t: (2 * t, 0, 0), velocity=lambda t: (2.0 * (t < 0.01), 1.0 * (t > 0.01), 0))
     SPACE.moving(lambda t: (abs(t - 0.005), 0, 0), velocity=lambda t: (1.0 if t > 0.005 else -1.0, 0, 0))

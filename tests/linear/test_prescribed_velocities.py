@@ -74,9 +74,8 @@ def test_it_is_reduced_and_keeps_its_inertia(method):
 
 
 def test_what_is_improper_is_said():
-    with pytest.raises(
-        ph.ModelError, match="'rate to link.start force 0' answers to the rate of 'link.start force 0'"
-    ):
+    words = "'rate to link.start force 0' answers to the rate of 'link.start force 0'"
+    with pytest.raises(ph.ModelError, match=words):
         driven_link().to_state_space()
     with pytest.raises(ph.ModelError, match="answers to the rate of 'link.start moment'"):
         driven_link().to_state_space(accelerations=["link.start force"])

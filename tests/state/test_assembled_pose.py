@@ -132,15 +132,6 @@ def test_disturbed_models_close_and_run(name):
     assert all(stays(move) for move in again.moves.values())
 
 
-def test_axes_of_joints_turn_with_their_first_body():
-    model = disturbed(ph.gallery.spatial_slider_crank(), seed=2)
-    found = model.assemble()
-    for old, new in zip(model.joints, found.model.joints, strict=True):
-        if hasattr(old, "axis") and hasattr(old.first, "placed"):
-            before, after = old.first.placed, new.first.placed
-            assert before.rotation.T @ old.axis == pytest.approx(after.rotation.T @ new.axis, abs=1e-12)
-
-
 def test_fixed_bodies_stay():
     model = disturbed(ph.gallery.chain(3), seed=3)
     for fixed in (model["link 3"], "link 3"):
@@ -157,9 +148,8 @@ def test_a_loop_that_cannot_close_is_refused_with_its_gap():
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), left.origin))
     model.connect(ph.Revolute(left.point((1, 0, 0)), right.origin))
     model.connect(ph.Revolute(right.point((1, 0, 0)), model.ground.at((3, 0, 0))))
-    with pytest.raises(
-        ph.JointGapError, match=r"cannot close near the given poses: where they come closest.* open by -?0.3333"
-    ):
+    words = r"cannot close near the given poses: where they come closest.* open by -?0.3333"
+    with pytest.raises(ph.JointGapError, match=words):
         model.assemble()
     with pytest.raises(ph.JointGapError, match="cannot close"):
         model.assemble(fixed=["left", "right"])

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from mechanisms import beam, crank_slider, four_bar
+from mechanisms import beam, four_bar
 from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -38,19 +38,6 @@ def test_a_free_body_starts_at_rest_as_placed():
     assert state.time == 0 and not state.velocity.any() and not state.eta.any()
     assert state.position[0] == pytest.approx([1, 2, 3] + turn.apply([0.15, 0, 0]), abs=1e-15)
     assert state.rotation[0] == pytest.approx(turn.as_matrix())
-
-
-@pytest.mark.parametrize("angle", [0.4, 1.5, 4.0])
-def test_velocities_of_a_crank_slider_in_general_position(angle):
-    system = system_of(crank_slider(angle=angle))
-    state = initial_state(system)
-    tilt = -np.arcsin(np.sin(angle) / 2)
-    spin = -150 * np.cos(angle) / 2 / np.cos(tilt)
-    assert state.velocity[2] == pytest.approx(spin, rel=1e-10)
-    pin = 150 * 0.15 * np.array([-np.sin(angle), np.cos(angle)])
-    slide = pin[0] - 0.3 * spin * np.sin(tilt)
-    assert state.velocity[:2] == pytest.approx([(pin[0] + slide) / 2, pin[1] / 2], rel=1e-9)
-    assert state.velocity[system.layout.velocity[1]] == pytest.approx(slide, rel=1e-9)
 
 
 @pytest.mark.parametrize(("dimension", "joint"), [(2, Revolute), (3, Revolute), (3, Spherical)])

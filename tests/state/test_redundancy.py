@@ -174,9 +174,8 @@ def test_a_drive_that_pushes_beyond_a_dead_centre_is_named():
     end = pin[0] + 2 * np.cos(lean)
     slider = model.connect(ph.Slider(model.ground.at((end, 0, 0)), rod.point((2, 0, 0)), axis=(1, 0, 0)))
     model.apply(slider.drive(position=lambda t: t))
-    with pytest.raises(
-        ph.ConvergenceError, match=r"close to a dead centre, where .*drive of position in Slider.*takes it on"
-    ):
+    words = r"close to a dead centre, where .*drive of position in Slider.*takes it on"
+    with pytest.raises(ph.ConvergenceError, match=words):
         model.simulate(1.0, 1e-2, progress=False)
 
 

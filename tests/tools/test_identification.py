@@ -235,9 +235,8 @@ def test_text_in_a_table_is_refused_and_an_empty_cell_is_missing(tmp_path):
             ph.Recording.of(path, {"z": "z"})
     for row in ("0,1;2,5", "0,1,2"):
         path.write_text(f"time;z\n0;1\n{row}\n", encoding="utf-8")
-        with pytest.raises(
-            ph.ParameterError, match="separated by commas, with decimal points; .*sep=';'.*: Line #3"
-        ):
+        words = "separated by commas, with decimal points; .*sep=';'.*: Line #3"
+        with pytest.raises(ph.ParameterError, match=words):
             ph.Recording.of(path, {"z": "z"})
     path.write_text("time;z\n0;1\n1;2\n", encoding="utf-8")
     with pytest.raises(ph.ParameterError, match="sep=';'.*: its line of names is one column, 'time;z'"):

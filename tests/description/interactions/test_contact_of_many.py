@@ -139,24 +139,19 @@ def test_the_centre_of_a_ball_touches_by_its_radius():
     assert ph.Contact(model.bodies[0].point((0.0, 0.0, -0.1)), floor, stiffness=1e5).radius == 0
 
 
-def test_a_whole_ball_on_a_surface_or_another_is_a_contact_of_two_that_sticks():
+def test_a_whole_ball_on_a_surface_is_a_contact_of_two_that_sticks():
     """With what only such contacts have: Newton's coefficient, a stopping way v^2 7 / (10 g b / r)."""
     model = ph.Model(gravity=(0, 0, -GRAVITY))
     floor, ball = ph.Plane(model.ground.at((0, 0, 0))), ph.RigidBody.sphere(0.1, 500.0)
     dropped = model.add(ball, position=(0, 0, 0.2))
     rolled = model.add(ball, position=(1, 0, 0.1), velocity=(0.2, 0, 0), angular_velocity=(0, 2, 0))
-    held = model.add(ph.RigidBody.sphere(0.1, 500.0), position=(0, 3, 0.3))
-    model.connect(ph.Fixed(model.ground.at((0, 3, 0.3)), held.origin))
-    lying = model.add(ball, position=(0, 3, 0.5))
     model.apply(ph.Contact(dropped, floor, stiffness=1e8, restitution=0.5))
     model.apply(ph.Contact(rolled, floor, friction=0.3, rolling=1e-3))
-    model.apply(ph.Contact(lying, held, stiffness=1e6, friction=0.3))
     motion = model.simulate(0.4, 1e-3, progress=False)
     height = motion.position(dropped.origin)[motion.time > 0.15, 2].max() - 0.1
     assert height == pytest.approx(0.5**2 * 0.1, rel=0.01)
     way = motion.position(rolled.origin)[-1, 0] - 1
     assert way == pytest.approx(0.2 * 0.4 - 5 / 14 * GRAVITY * 1e-3 / 0.1 * 0.4**2, rel=1e-3)
-    assert motion.position(lying.origin)[-1] == pytest.approx((0, 3, 0.5), abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["box", "beam"])

@@ -101,14 +101,12 @@ def test_numbers_and_names_are_refused_where_they_are_given(make, message):
 
 def test_rates_that_are_not_the_functions_are_refused():
     model, _, pin = pendulum()
-    with pytest.raises(
-        ph.ParameterError, match=r"rate of angle driven at .* it is 30, the function itself changes by 3 "
-    ):
+    words = r"rate of angle driven at .* it is 30, the function itself changes by 3 "
+    with pytest.raises(ph.ParameterError, match=words):
         pin.drive(angle=lambda t: 3 * t, rate=lambda t: 30.0)
     model.apply(pin.drive(angle=lambda t: 3 * t, rate=lambda t: 3.0 if t < 0.7 else 4.0))
-    with pytest.raises(
-        ph.ParameterError, match=r"rate of angle driven at .* it is 4, the function itself changes by 3 "
-    ):
+    words = r"rate of angle driven at .* it is 4, the function itself changes by 3 "
+    with pytest.raises(ph.ParameterError, match=words):
         run(model)
     assert not any(body.waiting for body in model.bodies[1:])
 

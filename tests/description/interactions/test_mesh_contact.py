@@ -120,9 +120,8 @@ def test_meshes_that_are_no_solids_are_refused_by_name():
     open_one = mesh(ph.Box((1, 1, 1)))
     open_one = ph.TriangleMesh(open_one.vertices, np.asarray(open_one.triangles)[1:])
     ground = model.ground.at((0, 0, 0))
-    with pytest.raises(
-        ph.ParameterError, match="is not closed: 3 edges have no triangle on one side; contacts need"
-    ):
+    words = "is not closed: 3 edges have no triangle on one side; contacts need"
+    with pytest.raises(ph.ParameterError, match=words):
         ph.Surface(ground, open_one)
     with pytest.raises(ph.ParameterError, match="is 9.9998e-06 m thin, 7e-06 of its size"):
         ph.Surface(ground, mesh(ph.Box((1, 1, 1e-5))))

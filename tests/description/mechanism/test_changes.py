@@ -122,9 +122,8 @@ def test_parts_are_replaced_by_name():
     other = pendulum().remove("motor", "spring")
     other.apply(other.joint("hinge").spring(30.0))
     assert angle(stiffer) == pytest.approx(angle(other), abs=1e-15)
-    with pytest.raises(
-        ph.ModelError, match="'spring' is a JointElement and can only be replaced by a ForceElement"
-    ):
+    words = "'spring' is a JointElement and can only be replaced by a ForceElement"
+    with pytest.raises(ph.ModelError, match=words):
         model.replace(spring=ph.Force(model["rod"].end, (0.0, 1.0, 0.0)))
     with pytest.raises(ph.ModelError, match="no part is named 'sprin'"):
         model.replace(sprin=model.joint("hinge").spring(1.0))

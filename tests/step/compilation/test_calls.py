@@ -83,7 +83,6 @@ def _solved(header):
 
 
 def test_rows_that_lanes_share_are_not_given_to_a_program_that_takes_one_of_each_lane():
-    with pytest.raises(
-        Exception, match=r"takes Rows\(REAL, Lanes\(count=4\), .*\), got Rows\(REAL, NumberKind\(\), "
-    ):
+    words = r"takes Rows\(REAL, Lanes\(count=4\), .*\), got Rows\(REAL, NumberKind\(\), "
+    with pytest.raises(Exception, match=words):
         _solved(header_of(f"{LANES}4 {SAME_TYPES}"))

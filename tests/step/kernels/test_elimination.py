@@ -52,8 +52,7 @@ def test_solution_is_that_of_a_dense_solver(topology, dimension):
     ]
     topology(model, bodies)
     newton = Newton(model, initial_state_of(system_of(model), rng), 0.1)
-    unknowns = rng.normal(size=newton.velocities + newton.rows)
-    check_solution(newton, unknowns)
+    check_solution(newton, rng.normal(size=newton.velocities + newton.rows))
 
 
 def check_solution(newton, unknowns, by_transposed=False):
