@@ -306,3 +306,19 @@ def test_a_run_from_an_equilibrium_locks_a_wound_joint():
     model.at(0.01, lock=hinge)
     motion = model.simulate(0.02, 1e-3, initial=model.equilibrium(), progress=False)
     assert np.ptp(motion.angle(hinge)) < 1e-9 and motion.energy.spring[-1] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("moment", [1.0, 4.0, -7.5, 20.0])
+def test_angles_of_an_equilibrium_are_those_of_its_springs_over_full_turns(dimension, moment):
+    """As the motion that comes to rest there, and in the axle of a copy."""
+    model = ph.Model(dimension=dimension)
+    inertia = 0.1 if dimension == 2 else (0.1, 0.1, 0.1)
+    wheel = model.add(ph.RigidBody(1.0, inertia), "wheel")
+    axle = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin, axis=(0, 0, 1), name="axle"))
+    for part in (axle.spring(1.0), axle.damper(1.0), axle.torque(moment)):
+        model.apply(part)
+    rest = model.equilibrium()
+    assert rest.angle(axle) == pytest.approx(moment, rel=1e-9)
+    assert rest[ph.JointPosition(axle)] == pytest.approx(moment, rel=1e-9)
+    assert model.simulate(20.0, 2e-2, progress=False).angle(axle)[-1] == pytest.approx(moment, rel=1e-4)

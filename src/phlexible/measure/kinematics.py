@@ -7,6 +7,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.number_tape import sine_rest_quotient, versine_quotient
 from phlexible.algebra.rotations import cross, rotation_vector_matrices
+from phlexible.description.interactions.force_elements import AlongJoint
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
@@ -160,6 +161,16 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     if turns is not None:
         return np.asarray(wrapped + 2 * np.pi * (turns - turns[0]))
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
+
+
+def turns_at_rest(run: RecordedRun, joint: Joint, coordinate: Coordinate, angle: float) -> float:
+    """Return the full turns [rad] by which the equilibrium in ``run`` is beyond ``angle``, an angle of a joint
+    within a half turn. Force elements along the joint ``coordinate`` count them; without one the result is 0."""
+    own = run.mechanism.joints[run.joint_index(joint)]
+    for k, (element, _) in enumerate(run.system.forces):
+        if isinstance(element, AlongJoint) and (element.joint, element.coordinate) == (own, coordinate.name):
+            return 2 * np.pi * round((float(run.recording.theta[0, k]) - angle) / (2 * np.pi))
+    return 0.0
 
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:

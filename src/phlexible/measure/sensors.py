@@ -671,6 +671,9 @@ class JointSensor(Sensor):
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
             values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]
+            for each, value in zip(coordinates, values, strict=True):
+                if run.is_at_rest and each.is_angle:
+                    value += kinematics.turns_at_rest(run, self.joint, each, value[0])
         else:
             values = [kinematics.coordinate_rates(run, each, run.velocities) for each in coordinates]
         if self.differentiations == 2:
@@ -696,7 +699,8 @@ class JointSensor(Sensor):
 
 class JointPosition(JointSensor):
     """Sensor of joint coordinates: angles over full turns [rad] or displacements [m]. In linear models they count
-    from the operating point. At a single instant, as in an equilibrium, angles lie between -pi and pi.
+    from the operating point. At a single instant angles lie between -pi and pi, but in an equilibrium they are
+    those of the force elements along them, over full turns.
 
     Example:
         >>> model = ph.Model(dimension=2)
