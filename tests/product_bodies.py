@@ -9,7 +9,8 @@ from scipy import sparse
 import phlexible as ph
 from phlexible.bodies.absolute_body import AbsoluteBody, InitialNodes
 from phlexible.bodies.product_elements import ProductElements
-from phlexible.bodies.soft_law import PAIRS, ElementStrains
+from phlexible.bodies.skin import SIX
+from phlexible.bodies.soft_law import ElementStrains
 from phlexible.bodies.soft_mesh import SoftPoints
 
 Array = np.ndarray
@@ -22,7 +23,7 @@ def products_of(group: ElementStrains, places: Array) -> ProductElements:
     pairs = np.stack(np.triu_indices(g.shape[2]), axis=1)
     i, j = pairs.T
     both = np.where(i == j, 0.5, 1.0)
-    rows = [both * (g[..., i, a] * g[..., j, b] + (g[..., j, a] * g[..., i, b] if a != b else 0)) for a, b in PAIRS]
+    rows = [both * (g[..., i, a] * g[..., j, b] + (g[..., j, a] * g[..., i, b] if a != b else 0)) for a, b in SIX]
     L = np.stack(rows, axis=2)
     stiffness = np.einsum("eq,eqsm,st,eqtn->emn", group.weights, L, group.law.tangent(np.eye(3)), L, optimize=True)
     y = places[group.nodes[:, 1:]] - places[group.nodes[:, :1]]

@@ -9,6 +9,8 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.shapes.surfaces import Outline, Triangulation, merged_vertices, shading_vertices, sharp_edges
 
 NO_LINES: tuple[IntArray, ...] = ()
+SIX = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
+"""Rows and columns of the components xx, yy, zz, yz, xz, xy of a symmetric matrix."""
 
 
 @dataclass(frozen=True, eq=False)

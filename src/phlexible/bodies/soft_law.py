@@ -20,6 +20,7 @@ from phlexible.algebra.arrays import (
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.user_derivatives import POINTS, WEIGHTS, disagreement
 from phlexible.bodies.flexible.mesh_matrices import PlaneState
+from phlexible.bodies.skin import SIX
 from phlexible.bodies.string_law import entrywise
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell
@@ -195,7 +196,6 @@ class UserScalar(ScalarFunction):
 # constant thickness (plane strain) and for free thickness (plane stress, where it is eliminated from W). Stress and
 # strain are written as six numbers in the order 11, 22, 33, 23, 13, 12, shear strains twice.
 
-PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 IDENTITY = np.eye(3)
 
 
@@ -231,7 +231,7 @@ class Constitution(ABC):
         symmetric matrices (..., 6, 6) [Pa]. Rows are stresses S_11, S_22, S_33, S_23, S_13, S_12, columns strains
         E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12. Columns are computed by ``stress_change`` for unit strains."""
         columns = []
-        for a, b in PAIRS:
+        for a, b in SIX:
             dE = np.zeros((3, 3))
             dE[a, b] = dE[b, a] = 1.0 if a == b else 0.5
             columns.append(as_six(self.stress_change(C, np.broadcast_to(dE, C.shape))))
@@ -307,14 +307,14 @@ def cofactor(A: Array, B: Array) -> Array:
 def as_six(A: Array) -> Array:
     """Return the components 11, 22, 33, 23, 13, 12 of symmetric matrices A (..., 3, 3), without factors of 2,
     shape (..., 6)."""
-    return np.stack([A[..., a, b] for a, b in PAIRS], axis=-1)
+    return np.stack([A[..., a, b] for a, b in SIX], axis=-1)
 
 
 def as_tensor(six: Array) -> Array:
     """Return symmetric matrices (..., 3, 3) from their components 11, 22, 33, 23, 13, 12, given as ``six``
     (..., 6)."""
     result = np.empty((*six.shape[:-1], 3, 3))
-    for k, (a, b) in enumerate(PAIRS):
+    for k, (a, b) in enumerate(SIX):
         result[..., a, b] = result[..., b, a] = six[..., k]
     return result
 

@@ -12,7 +12,7 @@ from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.points import listed_points, points_where
-from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh
+from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh, some_of
 from phlexible.bodies.locations import (
     Interface,
     Location,
@@ -210,8 +210,7 @@ class SoftMesh:
         """Raise ``ParameterError`` if any element is marked in the array ``wrong`` (e,). The message lists these
         elements and then says ``what`` is wrong, such as "are flat"."""
         if wrong.any():
-            numbers = np.flatnonzero(wrong)
-            listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+            listed = some_of(np.flatnonzero(wrong))
             raise ParameterError(f"mesh: elements {listed} {what}; move their nodes, or mesh the body again")
 
 

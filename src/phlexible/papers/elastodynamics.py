@@ -31,6 +31,7 @@ from phlexible.bodies.flexible.moment_elements import moment_elements
 from phlexible.bodies.flexible.plate_elements import UNKNOWNS, PlateTheory, plate_quadrature, plate_section
 from phlexible.bodies.flexible.user_mesh import element_mesh, user_mesh
 from phlexible.bodies.material import Material
+from phlexible.bodies.skin import SIX
 from phlexible.errors import ParameterError
 from phlexible.port_hamiltonian.linear import LinearPHDAE
 from phlexible.port_hamiltonian.model import Matrix, Port, StateGroup
@@ -638,7 +639,7 @@ def _strain_matrix(basis: Any) -> Matrix:
     quadrature points, shape (points * components, N). Components are xx, yy, xy in the plane, xx, yy, zz, yz, xz,
     xy in space; shear strains are twice the tensor components."""
     d = basis.mesh.dim()
-    pairs = [(0, 0), (1, 1), (0, 1)] if d == 2 else [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
+    pairs = ((0, 0), (1, 1), (0, 1)) if d == 2 else SIX
     gradient = np.array([np.broadcast_to(each[0].grad, (d, d, *basis.dx.shape)) for each in basis.basis])
     strains = [gradient[:, i, j] + (gradient[:, j, i] if i != j else 0.0) for i, j in pairs]  # (k, e, q) each
     blocks = np.stack(strains, axis=2).transpose(1, 3, 2, 0).reshape(basis.nelems, -1, basis.Nbfun)

@@ -21,9 +21,9 @@ from phlexible.bodies.mechanics.absolute import (
     viscous_matrix,
 )
 from phlexible.bodies.mechanics.soft import metric
+from phlexible.bodies.skin import SIX
 from phlexible.bodies.soft_law import (
     IDENTITY,
-    PAIRS,
     ElementStrains,
     InvariantConstitution,
     Logarithms,
@@ -480,7 +480,7 @@ class PolyconvexFields(StrainFields):
         strains, shape (e q, 6, 6). Rows are components 11, 22, 33, 23, 13, 12 of the cofactor, columns strains
         E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12."""
         columns = []
-        for a, b in PAIRS:
+        for a, b in SIX:
             dE = np.zeros((3, 3))
             dE[a, b] = dE[b, a] = 1.0 if a == b else 0.5
             columns.append(as_six(2 * cofactor(C, np.broadcast_to(2 * dE, C.shape))))
@@ -674,7 +674,7 @@ def soft_stress_form(form: SoftForm) -> QuadraticStrainModel:
         across = np.tile([0.0, 0.0, 1.0, 0.0, 0.0, 0.0], e * p) * one if group.is_sheet else 0.0
         constants.append(across - one)
         k = group.nodes.shape[1]
-        for row, (a, b) in enumerate(PAIRS):
+        for row, (a, b) in enumerate(SIX):
             if group.is_sheet and row in (2, 3, 4):
                 continue
             own = np.einsum("ep,epi,epj->epij", group.weights, group.gradients[..., a], group.gradients[..., b])

@@ -6,12 +6,10 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.skin import Skin
+from phlexible.bodies.skin import SIX, Skin
 from phlexible.shapes.surfaces import shading_vertices
 
 # Stress at the nodes of a mesh (docs/theory.md, 3).
-
-VOIGT = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
@@ -48,7 +46,7 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
         for k in range(n):
             stress = materials.stress(numbers, slopes[..., k].reshape(e * q, d, d)) / materials.thickness
             entries = np.zeros((e * q, 6))
-            for row, (a, b) in enumerate(VOIGT):
+            for row, (a, b) in enumerate(SIX):
                 if max(a, b) < d:
                     entries[:, row] = stress[:, a, b]
             if materials.is_plane_strain:

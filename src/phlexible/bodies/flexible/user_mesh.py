@@ -415,7 +415,7 @@ def check_mesh(mesh: UserMesh) -> None:
         raise ParameterError("mesh: coordinates of nodes must be finite")
     left = list(mesh.left_out)
     if spare := np.setdiff1d(np.arange(len(mesh.points)), mesh.cells).tolist():
-        left.append(f"{len(spare)} nodes that belong to no element ({_listed(spare)})")
+        left.append(f"{len(spare)} nodes that belong to no element ({some_of(spare)})")
     if left:
         _warn_of_mesh(
             f"mesh: the body does not have {', '.join(left)}; masses, springs, loads and supports are parts of the "
@@ -424,7 +424,7 @@ def check_mesh(mesh: UserMesh) -> None:
     _, first = np.unique(np.sort(mesh.corners, axis=1), axis=0, return_index=True)
     if twice := np.setdiff1d(np.arange(len(mesh.cells)), first).tolist():
         raise ParameterError(
-            f"mesh: {len(twice)} elements are listed more than once ({_listed(twice)}); list each once"
+            f"mesh: {len(twice)} elements are listed more than once ({some_of(twice)}); list each once"
         )
     e, corners = mesh.corners.shape
     nodes, numbers = np.unique(mesh.corners, return_inverse=True)
@@ -435,7 +435,7 @@ def check_mesh(mesh: UserMesh) -> None:
     if count > 1:
         sizes = np.bincount(part[:e])
         raise ParameterError(
-            f"mesh: it falls into {count} parts that share no nodes (of {_listed(np.sort(sizes)[::-1])} elements): "
+            f"mesh: it falls into {count} parts that share no nodes (of {some_of(np.sort(sizes)[::-1])} elements): "
             "merge nodes at the same position, or make a body of each part"
         )
 
@@ -455,7 +455,7 @@ def check_elements(mesh: ElementMesh) -> None:
     if count > 1:
         smallest = np.flatnonzero(part == np.bincount(part).argmin())
         raise ParameterError(
-            f"mesh: elements {_listed(smallest)} touch the others in nodes or edges only, as a hinge does:"
+            f"mesh: elements {some_of(smallest)} touch the others in nodes or edges only, as a hinge does:"
             " parts of one body share sides of elements"
         )
     mapping = mesh.mesh.mapping()
@@ -467,10 +467,10 @@ def check_elements(mesh: ElementMesh) -> None:
     extent = np.ptp(corners, axis=1).max(axis=1) ** mesh.dimension
     least, greatest = determinants.min(axis=1), determinants.max(axis=1)
     if len(flat := np.flatnonzero(np.abs(determinants).min(axis=1) <= FLAT * extent)):
-        raise ParameterError(f"mesh: elements {_listed(flat)} are flat, they have no volume")
+        raise ParameterError(f"mesh: elements {some_of(flat)} are flat, they have no volume")
     if len(folded := np.flatnonzero(least * greatest < 0)):
         raise ParameterError(
-            f"mesh: elements {_listed(folded)} are inverted (folded: their volume is negative in places); "
+            f"mesh: elements {some_of(folded)} are inverted (folded: their volume is negative in places); "
             "move their nodes, above all those in the middle of edges"
         )
     if mesh.kind.is_simplex:
@@ -480,7 +480,7 @@ def check_elements(mesh: ElementMesh) -> None:
         inverted = np.flatnonzero(negative if 2 * negative.sum() <= len(negative) else ~negative)
     if len(inverted):
         raise ParameterError(
-            f"mesh: elements {_listed(inverted)} are inverted: they lie on top of their neighbours, or list "
+            f"mesh: elements {some_of(inverted)} are inverted: they lie on top of their neighbours, or list "
             "their nodes the other way round"
         )
 
@@ -544,7 +544,7 @@ def _warn_of_mesh(text: str) -> None:
     warn_user(text, MeshWarning)
 
 
-def _listed(indices: IntArray | list[int]) -> str:
+def some_of(indices: IntArray | list[int]) -> str:
     """Return the first eight of a list of integers as text, separated by commas; if there are more, "..." and the
     total count follow."""
     return ", ".join(map(str, indices[:8])) + (f", ... ({len(indices)})" if len(indices) > 8 else "")

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.sparse import summed_blocks
-from phlexible.bodies.soft_law import PAIRS, ElementStrains, QuadraticConstitution
+from phlexible.bodies.skin import SIX
+from phlexible.bodies.soft_law import ElementStrains, QuadraticConstitution, as_tensor
 
 Terms = Callable[[Array], Array]
 
@@ -109,11 +110,8 @@ def branch_force(group: ElementStrains, x: Array, e: Array) -> Array:
     gradient of energy; the caller subtracts them. ``e`` (e, q, 6) are tensor strains E_11, E_22, E_33, E_23, E_13,
     E_12, summed over branches with their shares. The second Piola-Kirchhoff stress is lame tr(E) I + 2 shear E.
     ``x`` (N, d) are node positions."""
-    E = np.empty((*e.shape[:2], 3, 3))
-    for k, (a, b) in enumerate(PAIRS):
-        E[..., a, b] = E[..., b, a] = e[..., k]
     law = QuadraticConstitution(group.law.lame, group.law.shear)
-    return stress_force(group, x, law.stress_change(np.broadcast_to(np.eye(3), E.shape), E))
+    return stress_force(group, x, law.stress_change(np.eye(3), as_tensor(e)))
 
 
 def _strain_rows(group: ElementStrains, x: Array) -> Array:
@@ -124,7 +122,7 @@ def _strain_rows(group: ElementStrains, x: Array) -> Array:
     rows = [
         np.einsum("eqk,eqd->eqkd", g[..., a], F[..., b, :])
         + (0 if a == b else np.einsum("eqk,eqd->eqkd", g[..., b], F[..., a, :]))
-        for a, b in PAIRS
+        for a, b in SIX
     ]
     return np.stack(rows, axis=2)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.bodies.shell.section import ShellSection
+from phlexible.bodies.skin import SIX
 
 CORNERS = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)], dtype=np.float64)
 GAUSS = CORNERS / np.sqrt(3)
@@ -219,6 +220,19 @@ class ShellElements:
         node differences and directors. The shape is (e, 6, 18). The forces are N_11, N_22, N_12 [N/m] and M_11,
         M_22, M_12 [N] in local axes, of second Piola-Kirchhoff stress."""
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
+
+    def stresses(self, section: ShellSection, positions: Array, directors: Array) -> Array:
+        """Return the second Piola-Kirchhoff stress at the centre of each element at the h heights of the
+        ``section``, shape (e, h, T, 6) [Pa]. ``positions`` and ``directors`` (T, e, 4, 3) are those of its nodes at
+        T instants. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body."""
+        change = products(positions, directors) - products(self.X, self.D)
+        strains = np.linalg.inv(section.stiffness) @ self.resultants(section)
+        strains = np.einsum("esp,tep->tes", strains, change[..., :18])
+        plane = strains[..., :3] + section.heights[:, None, None, None] * strains[..., 3:]
+        one, two = self.axes(MIDDLE)[:, 0].swapaxes(0, 1)[..., SIX]
+        dyads = [one[..., 0] * one[..., 1], two[..., 0] * two[..., 1]]
+        dyads.append(one[..., 0] * two[..., 1] + two[..., 0] * one[..., 1])
+        return np.asarray(np.einsum("kec,hkm,htem->ehtc", dyads, section.laws, plane, optimize=True))
 
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
         """Return the constant stiffness matrix H of each of e elements as diagonal blocks: their sizes, and their

@@ -3,10 +3,10 @@
 A triangle is a quadrilateral whose last two corners are one node.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from scipy.sparse.linalg import lsqr
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
 from phlexible.bodies.flexible.element_mesh import CellKind
-from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, user_mesh
+from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, some_of, user_mesh
 from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements, bilinear_slopes, bilinear_values
 from phlexible.bodies.soft_mesh import SoftMesh
 from phlexible.display import short_repr
@@ -48,6 +48,35 @@ class Grid:
 
     points: Array
     cells: IntArray
+
+    @classmethod
+    def over(cls, surface: Callable[[float, float], ArrayLike], elements: tuple[int, int]) -> Self:
+        """Return a grid of ``elements`` along u and v over a user's ``surface``, called for each point with u and v
+        from 0 to 1; it returns a position (3,). Coinciding points are merged. Raise ``ParameterError`` if fewer
+        than four remain.
+
+        Raises:
+            ParameterError: a surface that covers no area, or returns no position.
+        """
+        columns, rows = elements
+        positions = [
+            vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
+            for u in np.linspace(0, 1, columns + 1).tolist()
+            for v in np.linspace(0, 1, rows + 1).tolist()
+        ]
+        points, cells = merged(np.array(positions), grid_cells(columns, rows))
+        if len(points) < 4:
+            raise ParameterError(f"surface must return places that cover an area, got {points.tolist()} everywhere")
+        return cls(points, cells.reshape(columns, rows, 4))
+
+    def edges(self, names: Sequence[str]) -> dict[str, IntArray]:
+        """Return the points of the edges u = 0, u = 1, v = 0, v = 1 as a dictionary by their ``names``. Edges with
+        an empty name and opposite edges that coincide are left out."""
+        grid = self.cells
+        ends = grid[0][:, [0, 3]], grid[-1][:, [1, 2]], grid[:, 0][:, [0, 1]], grid[:, -1][:, [3, 2]]
+        nodes = [np.unique(end) for end in ends]
+        met = [np.array_equal(nodes[k], nodes[k + 1]) for k in (0, 2)]
+        return {name: nodes[k] for k, name in enumerate(names) if name and not met[k // 2]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,8 +403,7 @@ def _refuse_folded(x: Array, cells: IntArray) -> None:
         (areas.max(axis=1) <= CLOSE * size**4, "are flat, they have no area"),
     ):
         if wrong.any():
-            numbers = np.flatnonzero(wrong)
-            listed = ", ".join(map(str, numbers[:8])) + (f", ... ({len(numbers)})" if len(numbers) > 8 else "")
+            listed = some_of(np.flatnonzero(wrong))
             raise ParameterError(f"mesh: elements {listed} {what}; mesh the shell with convex quadrilaterals")
 
 

@@ -13,7 +13,6 @@ from phlexible.algebra.arrays import (
     Finite,
     IntArray,
     Positive,
-    called,
     check_callable,
     plane_or_space,
     positive,
@@ -269,25 +268,12 @@ class Shell(MeshedNodalBody):
         interfaces: Mapping[str, Any] | None,
         **options: Any,
     ) -> Self:
-        """Return the shell on a ``surface``, a function of u and v (0 to 1) that returns a position (3,). It is
-        called for each point of a grid with ``elements`` along both; coinciding points are merged. ``names`` of
-        the edges u = 0, u = 1, v = 0, v = 1 become interfaces; empty names and opposite edges that coincide are
-        skipped. Raise ``ParameterError`` for fewer than 4 points."""
-        columns, rows = checked_elements(elements)
-        positions = [
-            vector("surface", called(lambda at: surface(*at), "surface", (u, v), at=f"at u, v = {u:g}, {v:g}"))
-            for u in np.linspace(0, 1, columns + 1).tolist()
-            for v in np.linspace(0, 1, rows + 1).tolist()
-        ]
-        points, cells = merged(np.array(positions), grid_cells(columns, rows))
-        if len(points) < 4:
-            raise ParameterError(f"surface must return places that cover an area, got {points.tolist()} everywhere")
-        grid = cells.reshape(columns, rows, 4)
-        ends = grid[0][:, [0, 3]], grid[-1][:, [1, 2]], grid[:, 0][:, [0, 1]], grid[:, -1][:, [3, 2]]
-        nodes = [np.unique(end) for end in ends]
-        met = [np.array_equal(nodes[k], nodes[k + 1]) for k in (0, 2)]
-        edges = {name: nodes[k] for k, name in enumerate(names) if name and not met[k // 2]}
-        return cls(Grid(points, grid), thickness, material, _with_edges(interfaces, edges), **options)
+        """Return the shell on a ``surface``, a function of u and v (0 to 1) that returns a position (3,). Its mesh
+        is a grid of ``elements`` along both. ``names`` of the edges u = 0, u = 1, v = 0, v = 1 become interfaces;
+        empty names and opposite edges that coincide are skipped. Raise ``ParameterError`` for fewer than 4
+        points."""
+        grid = Grid.over(surface, checked_elements(elements))
+        return cls(grid, thickness, material, _with_edges(interfaces, grid.edges(names)), **options)
 
     # What the system needs of a shell.
 
@@ -412,23 +398,14 @@ class Shell(MeshedNodalBody):
         Args:
             vectors: positions and directors in the order of the unknowns, shape (T, N + k, 3) [m].
         """
-        mesh, section, elements = self.soft_mesh, self._section, self._elements
+        mesh = self.soft_mesh
         positions, directors = vectors[:, mesh.element_nodes], vectors[:, mesh.element_directors] / mesh.gyration
-        change = products(positions, directors) - products(elements.X, elements.D)
-        strains = np.linalg.inv(section.stiffness) @ elements.resultants(section)
-        strains = np.einsum("esp,tep->tes", strains, change[..., :18])
-        one, two = elements.axes(MIDDLE)[:, 0].swapaxes(0, 1)
-        pairs = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
-        dyads = [[u[:, i] * v[:, j] for i, j in pairs] for u, v in ((one, one), (two, two))]
-        dyads.append([one[:, i] * two[:, j] + two[:, i] * one[:, j] for i, j in pairs])
-        at, result = np.searchsorted(mesh.used, mesh.cells), []
-        for height, law in zip(section.heights, section.laws, strict=True):
-            law_of_elements = np.einsum("kce,km->ecm", dyads, law)
-            own = np.einsum("ecm,tem->tec", law_of_elements, strains[..., :3] + height * strains[..., 3:])
-            total = np.zeros((len(mesh.used), len(vectors), 6))
-            np.add.at(total, at, mesh.corner_shares[..., None, None] * own.swapaxes(0, 1)[:, None])
-            result.append(total / np.bincount(at.ravel(), mesh.corner_shares.ravel())[:, None, None])
-        return np.concatenate(result).swapaxes(0, 1)
+        stresses = self._elements.stresses(self._section, positions, directors)
+        at = np.searchsorted(mesh.used, mesh.cells)
+        total = np.zeros((len(mesh.used), *stresses.shape[1:]))
+        np.add.at(total, at, mesh.corner_shares[..., None, None, None] * stresses[:, None])
+        means = total / np.bincount(at.ravel(), mesh.corner_shares.ravel())[:, None, None, None]
+        return np.asarray(means.transpose(2, 1, 0, 3).reshape(len(vectors), -1, 6))
 
     def flexible_body(
         self,
