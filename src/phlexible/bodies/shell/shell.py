@@ -236,6 +236,8 @@ class Shell(MeshedNodalBody):
         """Return a closed spherical shell of a ``radius`` [m] about the origin, with directors outwards. Its mesh
         is the mesh of a cube's six faces, with ``elements`` along each edge, projected to the sphere.
         ``interfaces`` are the user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
+        At the eight corners of the cube, where three elements meet, deflections and stresses under pressure are too
+        small until elements are as short as the root of radius times thickness.
 
         Args:
             radius, thickness: [m].
