@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.rotations import cross, cross_matrix, rotation_matrix, rotation_vector_matrices
+from phlexible.algebra.rotations import (
+    cross,
+    cross_matrix,
+    nearest_turns,
+    rotation_matrix,
+    rotation_vector_matrices,
+)
 from phlexible.errors import ParameterError
 
 TURN = Rotation.from_rotvec([0.3, -0.5, 0.7])
@@ -14,6 +20,11 @@ def test_cross_products():
     a, b = np.array([1.0, 2.0, 3.0]), np.array([-2.0, 0.5, 4.0])
     assert cross(np.array([a, b]), b) == pytest.approx(np.cross([a, b], b), abs=0)
     assert cross_matrix(a) @ b == pytest.approx(np.cross(a, b), abs=0)
+
+
+def test_angles_are_continued_by_full_turns():
+    found = nearest_turns(np.array([0.1, 3.0, -3.0]), np.array([12.6, -3.0, 0.0]))
+    assert found == pytest.approx([0.1 + 4 * np.pi, 3.0 - 2 * np.pi, -3.0], abs=1e-14)
 
 
 @pytest.mark.parametrize("value", [TURN, TURN.as_matrix(), TURN.as_matrix().tolist()])

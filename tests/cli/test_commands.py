@@ -19,6 +19,12 @@ from phlexible.gallery.entries import TOPICS
 from phlexible.gallery.table import ENTRIES
 from phlexible.pictures import animation, modes as mode_shapes
 
+TAUT = """import phlexible as ph
+model = ph.Model()
+ball = model.add(ph.PointMass(1.0), "ball", velocity=(1e-3, 0.0, 0.0))
+for side in (-1.0, 1.0):
+    model.apply(ph.SpringDamper(model.ground.at((side, 0.0, 0.0)), ball.origin, stiffness=1e4, length=0.1))
+"""
 OWN_MODEL = """
 import phlexible as ph
 
@@ -151,6 +157,13 @@ def test_own_file(tmp_path: Path) -> None:
     file.write_text(OWN_MODEL + "duration, step = 0.1, 1e-3\n")
     result = call("run", file)
     assert result.exit_code == 0 and "my_model, bodies: 1" in result.stdout and "in 100 steps" in result.stdout
+
+
+def test_springs_are_among_the_energies_that_errors_are_compared_with(tmp_path: Path) -> None:
+    file = tmp_path / "taut.py"
+    file.write_text(TAUT + "duration, step = 0.02, 1e-3\n")
+    balance = re.search(r"off by \S+ J, (\S+) of the greatest energy", call("run", file).stdout)
+    assert balance and float(balance[1]) < 1e-13
 
 
 def test_a_file_imports_its_neighbours(tmp_path: Path) -> None:

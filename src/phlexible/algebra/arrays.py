@@ -198,6 +198,14 @@ def unit_vector(name: str, value: ArrayLike) -> Array:
     return read_only(result / length)
 
 
+def nearest_entries(ascending: Array, wanted: Array) -> IntArray:
+    """Return for each of the ``wanted`` numbers (k,) the index of the nearest entry of an ``ascending`` array (n,),
+    shape (k,); halfway between two entries that of the first."""
+    after = np.clip(np.searchsorted(ascending, wanted), min(1, len(ascending) - 1), len(ascending) - 1)
+    is_before = (after > 0) & (wanted - ascending[after - 1] <= ascending[after] - wanted)
+    return np.asarray(after - is_before, dtype=np.int64)
+
+
 def signed_columns(shapes: Array) -> Array:
     """Return mode shapes, the columns of a matrix (n, k), with their signs normalized: each column is multiplied by
     1 or -1 so that the first of its largest components is positive. Sizes within 1e-6 count as equal.

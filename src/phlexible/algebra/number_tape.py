@@ -370,6 +370,15 @@ def quaternions(matrices: Array) -> Array:
     return np.asarray(Rotation.from_matrix(matrices).as_quat())
 
 
+def continuous_quaternions(matrices: Array) -> Array:
+    """Return the unit quaternions, scalar last, of rotation matrices (T, ..., 3, 3) at T instants, shape (T, ...,
+    4). Signs are chosen such that each is near the one before. Floats or tape numbers of one instant."""
+    found = quaternions(matrices.reshape(-1, 3, 3)).reshape(*matrices.shape[:-2], 4)
+    jumps = np.where((found[1:] * found[:-1]).sum(axis=-1).astype(np.float64) < 0, -1.0, 1.0)
+    found[1:] *= np.cumprod(jumps, axis=0)[..., None]
+    return found
+
+
 def _quaternion(entries: Sequence[object]) -> list[object]:
     """Return the unit quaternion (x, y, z, w), as four tape numbers, of a rotation matrix given by its nine entries
     row by row; record the operations on their tape."""

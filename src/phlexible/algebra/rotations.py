@@ -35,6 +35,11 @@ def rotations_about_z(angles: Array) -> Array:
     return result
 
 
+def nearest_turns(angles: Array, near: Array | float) -> Array:
+    """Return ``angles`` shifted by full turns so that each is within half a turn of ``near``, elementwise [rad]."""
+    return np.asarray(angles + 2 * np.pi * np.round((near - angles) / (2 * np.pi)))
+
+
 def cross(a: Array, b: Array) -> Array:
     """Return the vector cross products a x b over the last axis of arrays of vectors (..., 3) that broadcast
     together, as ``numpy.cross`` does. For few vectors this is ten times faster."""

@@ -121,7 +121,7 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
     def span(values: Array) -> str:
         return f"{values[0]:.6g} J -> {values[-1]:.6g} J, greatest {values.max():.6g} J"
 
-    scale = float(np.max(np.abs(energy.kinetic) + np.abs(energy.strain) + np.abs(energy.gravity)))
+    scale = float(np.max(energy.absolute))
     error = float(np.max(np.abs(energy.balance_error)))
     relative = f", {error / scale:.0e} of the greatest energy" if scale > 0 else ""
     return [

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
-from phlexible.algebra.rotations import rotation_vector_matrices
+from phlexible.algebra.rotations import nearest_turns, rotation_vector_matrices
 from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_diagonal
 from phlexible.description.interactions.functions import PiecesCoordinate
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
@@ -410,9 +410,9 @@ def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
     for drive, coordinate, now in driven_coordinates(system, pose):
         if coordinate.is_angle:
             k = columns.index(drive)
-            way[:, k] += _within_half_a_turn(first.paths[:, k] - now)
+            way[:, k] += nearest_turns(first.paths[:, k] - now, 0.0)
             if not assembly.memory.counts["forces"]:  # nothing counts full turns
-                way[:, k] = _within_half_a_turn(way[:, k])
+                way[:, k] = nearest_turns(way[:, k], 0.0)
             angles.append(abs(way[0, k]))
     found, parts = there, max(1, ceil(max(angles, default=0.0) / PART))
     for left in np.arange(parts)[::-1] / parts:
@@ -423,10 +423,6 @@ def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
         closed = nearest_closed_pose(system, found, partly)
         found = replace(closed, theta=assembly.initial_thetas(closed))
     return found
-
-
-def _within_half_a_turn(angles: Array) -> Array:
-    return np.remainder(angles + np.pi, 2 * np.pi) - np.pi
 
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:

@@ -64,6 +64,12 @@ class Energy:
         return np.asarray(self.kinetic + self.strain + self.spring + self.gravity)
 
     @property
+    def absolute(self) -> Array:
+        """Kinetic energy plus absolute values of all potential energies of a run at all recorded instants, shape
+        (instants,) [J]. Errors of energies are compared with it."""
+        return np.asarray(self.kinetic + np.abs(self.strain) + np.abs(self.spring) + np.abs(self.gravity))
+
+    @property
     def supplied(self) -> Array:
         """Work that all loads and drives together have done on the mechanism since t = 0, shape (instants,) [J]."""
         return np.asarray(np.sum([np.zeros_like(self.kinetic), *self.work.values()], axis=0))

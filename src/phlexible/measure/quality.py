@@ -168,10 +168,9 @@ def ringing_dampers(run: RecordedRun) -> list[str]:
     if not damped or len(damped) > MOST_FORCES:
         return []
     record, energy = run.recording, energy_of(run.recording)
-    stored = record.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
     mass = sum(placed.data.mass for placed in run.system.bodies)
     weight = mass * float(np.linalg.norm(run.mechanism.gravity)) * run.system.body_length
-    least = max(ENERGY * float(record.kinetic.max()), NEGLIGIBLE * (float(stored.max()) + weight))
+    least = max(ENERGY * float(record.kinetic.max()), NEGLIGIBLE * (float(energy.absolute.max()) + weight))
     found: dict[str, str] = {}
     for rows in _instant_windows(record.time):
         part = run.at(rows)
@@ -801,21 +800,25 @@ class MotionCheck:
         """Whether the check of a motion found no problems."""
         return not self.findings
 
+    @property
+    def rows(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, number and meaning of each figure of this check, as texts for tables."""
+        return (
+            ("energy balance", f"{self.balance_error:.1e}", "of the energies in it"),
+            ("joints", f"{self.joint_gap:.1e}", "greatest gap over the largest body"),
+            ("error of a step", f"{self.step_error:.1e}", "greatest estimate, of the longest body"),
+            ("Newton iterations", f"{self.iterations}", f"{self.halvings} halved steps"),
+        )
+
     def __str__(self) -> str:
-        lines = [
-            f"energy balance    {self.balance_error:9.1e}  of the energies in it",
-            f"joints            {self.joint_gap:9.1e}  greatest gap over the largest body",
-            f"error of a step   {self.step_error:9.1e}  greatest estimate, of the longest body",
-            f"Newton iterations {self.iterations:9d}  {self.halvings} halved steps",
-        ]
+        lines = (f"{name:<17} {value:>9}  {words}" for name, value, words in self.rows)
         return "\n".join([*lines, *(f"- {text}" for text in self.findings or ("no problems found",))])
 
 
 def energies_in(energy: Energy) -> float:
     """Return a scale of the energies of a run [J]: the largest stored energy (with absolute values of its parts)
     plus the largest absolute work of each load and drive."""
-    stored = energy.kinetic + np.abs(energy.strain) + np.abs(energy.gravity) + np.abs(energy.spring)
-    return float(stored.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
+    return float(energy.absolute.max()) + sum(float(np.abs(work).max()) for work in energy.work.values())
 
 
 def balance_error(run: RecordedRun) -> float:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, Finite, UnitVector, convert_fields, option, option_of, whole
-from phlexible.algebra.number_tape import quaternions, with_sign_of
+from phlexible.algebra.number_tape import continuous_quaternions, quaternions, with_sign_of
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
@@ -362,7 +363,7 @@ class Angle(PointSensor):
         """Return the angle ``now`` shifted by full turns so that it is within half a turn of the angle ``before``
         [rad].
         """
-        return now + 2 * np.pi * np.round((before - now) / (2 * np.pi))
+        return nearest_turns(now, before)
 
 
 class AngularVelocity(PointSensor):
@@ -548,10 +549,7 @@ class Quaternion(_Orientation):
         """Return the orientation of the measured body, or of the material around the measured point, as unit
         quaternions, scalar last. They are given at all instants of a run, shape (instants, 4). Signs are chosen so
         that they do not jump."""
-        found = quaternions(kinematics.rotation(run, self.target))
-        jumps = np.where((found[1:] * found[:-1]).sum(axis=1).astype(np.float64) < 0, -1.0, 1.0)
-        found[1:] *= np.cumprod(jumps)[:, None]
-        return np.asarray(found)
+        return continuous_quaternions(kinematics.rotation(run, self.target))
 
     def unwrapped(self, before: Array, now: Array) -> Array:
         """Return the quaternion ``now`` or minus it, whichever is closer to the quaternion ``before``. Both

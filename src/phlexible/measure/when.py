@@ -7,6 +7,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite
 from phlexible.algebra.portable import Portable
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.description.interactions.sensor import Availability, Sensor
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
@@ -130,7 +131,7 @@ class WatchedCondition:
         for number, sensor in enumerate(self._condition.sensors):
             values = sensor.read(run)
             if self._last and sensor.unit == "rad":
-                values = values + 2 * np.pi * np.round((self._last[number] - values[0]) / (2 * np.pi))
+                values = values + nearest_turns(values[0], self._last[number]) - values[0]
             found.append(values)
         return found
 

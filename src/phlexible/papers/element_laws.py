@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.force_elements import Bristle, CoordinateForce, ForceElement
@@ -551,7 +552,7 @@ class ElementLaws:
         theta. A force coordinate is the length or angle along which a force element acts."""
         values = measured_rows(self._system, at, law).values
         for index, k in self._turns[id(law)]:
-            values[index] += 2 * np.pi * np.round((theta[k] - values[index]) / (2 * np.pi))
+            values[index] = nearest_turns(values[index], theta[k])
         return np.atleast_1d(np.asarray(law.controller(float(at.time[0]), values), dtype=np.float64)).ravel()
 
     def energy_derivatives(self, theta: Array) -> Array:

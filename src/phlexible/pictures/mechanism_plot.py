@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, finite, flag, reals, whole
+from phlexible.algebra.arrays import Array, IntArray, finite, flag, nearest_entries, reals, whole
 from phlexible.bodies.flexible.flexible_body import MeshedPoints
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment
@@ -215,11 +215,7 @@ def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
     slack = 1e-9 * (time[-1] - time[0])
     if not len(wanted) or not np.all((wanted >= time[0] - slack) & (wanted <= time[-1] + slack)):
         raise ParameterError(f"times must lie in {time[0]:g} .. {time[-1]:g} s, got {times!r}")
-    right = np.clip(np.searchsorted(time, wanted), 1, max(1, len(time) - 1))
-    if len(time) == 1:
-        return np.zeros(len(wanted), dtype=np.int64)
-    nearer_left = wanted - time[right - 1] <= time[right] - wanted
-    return np.asarray(right - nearer_left, dtype=np.int64)
+    return nearest_entries(time, wanted)
 
 
 def prepare_axes(axes: Any, scene: Scene) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, IntArray, file_path, optional_text, reals, whole
+from phlexible.algebra.number_tape import continuous_quaternions
 from phlexible.bodies.skin import Skin, side_triangles
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -288,12 +288,13 @@ def moved_data(scene: Scene, pack: Packing) -> Tree:
     They are poses of bodies and surfaces, moving frames and arrows; arrays are stored in ``pack``. Moving
     frames are points of the ground with prescribed motion."""
     shown = (*scene.bodies, *scene.surfaces)
-    turns = _quaternions(np.stack([body.rotations for body in shown], axis=1)) if shown else np.zeros((0, 0, 4))
+    rotations = [body.rotations for body in shown]
+    turns = continuous_quaternions(np.stack(rotations, axis=1)) if shown else np.zeros((0, 0, 4))
     return {
         "time": pack.store_exact(scene.time),
         "bodies": [_moved_body(body, turns[:, number], pack) for number, body in enumerate(shown)],
         "frames": pack.store_coarse(scene.frames) if scene.frames.size else None,
-        "frame_turns": pack.store_coarse(_quaternions(scene.frame_turns)) if scene.frames.size else None,
+        "frame_turns": pack.store_coarse(continuous_quaternions(scene.frame_turns)) if scene.frames.size else None,
         "arrows": [pack.store_coarse(arrow.values) for arrow in scene.arrows],
     }
 
@@ -342,15 +343,6 @@ def _table(skin: Skin) -> Array:
     table[:, 1 : 2 * count : 2] = np.moveaxis(skin.rotations, 2, 1)
     table[:, -1] = skin.positions
     return table.reshape(-1, 3)
-
-
-def _quaternions(rotations: Array) -> Array:
-    """Convert rotation matrices (..., 3, 3) over time (first axis) to quaternions (..., 4) in the order x, y, z,
-    w. Signs are chosen so that each quaternion is near the previous one."""
-    found = Rotation.from_matrix(rotations.reshape(-1, 3, 3)).as_quat().reshape(*rotations.shape[:-2], 4)
-    jumps = np.einsum("t...k,t...k->t...", found[1:], found[:-1]) < 0
-    signs = np.cumprod(np.concatenate([np.ones((1, *found.shape[1:-1])), np.where(jumps, -1.0, 1.0)]), axis=0)
-    return np.asarray(found * signs[..., None])
 
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
@@ -678,12 +670,7 @@ def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
     """Return two HTML sections about a run, checks (energy balance, joint gaps, time step errors) and
     summary, with further ``remarks``."""
     check, facts = motion_check(run), figures(run)
-    checks = [
-        ("energy balance", f"{check.balance_error:.1e} of the energies in it"),
-        ("joints", f"{check.joint_gap:.1e}, greatest gap over the largest body"),
-        ("error of a step", f"{check.step_error:.1e}, greatest estimate, of the longest body"),
-        ("Newton iterations", f"{check.iterations}, {check.halvings} halved steps"),
-    ]
+    checks = [(name, f"{value}, {words}") for name, value, words in check.rows]
     numbers = [(name, f"{value:.6g}" if isinstance(value, float) else str(value)) for name, value in facts.items()]
     return [
         section("Check", table(checks) + findings(check.findings), is_open=not check.is_clean),

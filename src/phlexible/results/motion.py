@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, finite, whole
+from phlexible.algebra.arrays import Array, IntArray, file_path, finite, nearest_entries, whole
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
 from phlexible.description.ports import PlacedBody, Port
@@ -61,7 +61,7 @@ def stored_state(recording: RecordedStates, time: float) -> State:
         ParameterError: no number, or no instant is stored there.
     """
     time, times = finite("time", time), recording.time
-    nearest = int(np.argmin(np.abs(times - time)))
+    nearest = int(nearest_entries(times, np.array([time]))[0])
     if abs(times[nearest] - time) > SAME * max(float(times[-1] - times[0]), 1e-300):
         around = ", ".join(f"{each:.9g}" for each in times[max(0, nearest - 1) : nearest + 2])
         raise ParameterError(f"no instant is stored at time = {time:g} s; the nearest ones are {around} s")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray, nearest_entries
 from phlexible.description.interactions.feedback import Feedback
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ModelError, ParameterError
@@ -173,20 +173,15 @@ def _error_per_difference(ratio: float, order: int) -> float:
     return 1 / (ratio - 1) if ratio > 2 else 1.0
 
 
-def _common_rows(times: Sequence[Array]) -> list[Array]:
+def _common_rows(times: Sequence[Array]) -> list[IntArray]:
     """Return for each run the row indices of the instants that all runs have in common, up to round-off. They
     are a list of arrays of equal length; ``times`` has the times of each run [s]."""
     first, *others = times
     near = SAME * max(float(first[-1] - first[0]), np.finfo(float).tiny)
     kept = np.ones(len(first), dtype=bool)
     for other in others:
-        kept &= np.abs(other[_nearest(other, first)] - first) <= near
-    return [_nearest(time, first[kept]) for time in times]
-
-
-def _nearest(time: Array, wanted: Array) -> Array:
-    after = np.clip(np.searchsorted(time, wanted), 1, len(time) - 1)
-    return np.asarray(after - (wanted - time[after - 1] < time[after] - wanted))
+        kept &= np.abs(other[nearest_entries(other, first)] - first) <= near
+    return [nearest_entries(time, first[kept]) for time in times]
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.rotations import cross
+from phlexible.algebra.rotations import cross, nearest_turns
 from phlexible.algebra.sparse import (
     Matrix,
     Pattern,
@@ -770,7 +770,7 @@ class ConstraintSet:
         for k, each in enumerate(self.related):
             theta = np.array([each.coordinate.value(own) for own in w[:, each.part]])
             if near is not None and each.coordinate.is_angle:
-                theta = near[:, k] + np.remainder(theta - near[:, k] + np.pi, 2 * np.pi) - np.pi
+                theta = nearest_turns(theta, near[:, k])
             result[:, each.row] += each.factor * theta
             plain[:, each.part] = 0.0
         return np.asarray(result - self.constants + plain @ self._sum)

@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import WeightedSums, is_small
 from phlexible.state.functions import FunctionSet
 from phlexible.state.initial_velocity import (
     ROUND_OFF_GAP,
     TOLERANCE,
     only_solutions,
+    reference_transform,
     times,
     undeformed,
     user_velocity,
 )
 from phlexible.state.instants import OF_TIME, Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.layout import State
-from phlexible.state.redundancy import CLEARLY
+from phlexible.state.redundancy import are_clearly_independent
 from phlexible.state.system import System
 
 OF_STATE = "time", "position", "rotation", "eta", "velocity"
@@ -104,7 +104,7 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
         Exception: of a user's function of time.
         LinAlgError: one of the matrices is singular.
     """
-    layout, d, rows = systems[0].layout, systems[0].dimension, _stacked_rows(systems)
+    layout, rows = systems[0].layout, _stacked_rows(systems)
     poses = [undeformed(system) for system in systems]
     functions = [PrescribedFunctions(system.moving_frames, (), np.zeros(1)) for system in systems]
     own = [system.at(pose, prescribed=at) for system, pose, at in zip(systems, poses, functions, strict=True)]
@@ -117,11 +117,7 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
     is_right = np.max(gaps, axis=1, initial=0.0) <= ROUND_OFF_GAP
     matrix, drift = np.zeros((len(systems), rows.count, at.velocity.shape[1])), rows.drift(at)
     matrix[:, *rows.pattern] = rows.matrix_entries(at)
-    frame, axis, place = layout.spin
-    centres = np.array([[centre[:, 0] for centre in system.centres] for system in systems])
-    shift = np.broadcast_to(np.eye(matrix.shape[2]), (len(systems), *matrix.shape[2:] * 2)).copy()
-    arms = -at.rotation @ cross_matrix(centres.reshape(at.rotation.shape[:-1]))
-    shift[:, layout.linear[frame], place[:, None]] = arms[:, frame, :d, axis].swapaxes(0, 1)
+    shift = np.array([reference_transform(system, pose) for system, pose in zip(systems, poses, strict=True)])
     given = [user_velocity(system, pose) for system, pose in zip(systems, poses, strict=True)]
     reference, is_given = (np.array(each) for each in zip(*given, strict=True))
     is_right &= (is_given == is_given[0]).all(axis=1)
@@ -137,10 +133,7 @@ def _starts(systems: Sequence[System]) -> list[Start | None]:
     rates = np.abs(times(matrix, velocity) + drift)
     is_right &= rates.max(axis=1) <= TOLERANCE * sums.max(axis=1)
     masses = [system.small_mass(pose, each) for system, pose, each in zip(systems, poses, own, strict=True)]
-    block = np.linalg.solve(np.linalg.cholesky(np.array(masses)), matrix.swapaxes(1, 2))
-    lengths = np.sqrt((block**2).sum(axis=1, keepdims=True))
-    block /= np.where(lengths > 0, lengths, 1.0)
-    is_right &= np.linalg.eigvalsh(block.swapaxes(1, 2) @ block)[:, 0] > CLEARLY
+    is_right &= are_clearly_independent(np.array(masses), matrix)
     return [
         (replace(pose, velocity=nu), each.moving(nu[None]), False) if right else None
         for pose, each, nu, right in zip(poses, own, velocity, is_right.tolist(), strict=True)

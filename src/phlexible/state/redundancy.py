@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg, sparse
 
-from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.sparse import SYMMETRIC, Matrix, as_array, is_small, lu_factors, smallest_solution
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import LocalMoments
@@ -305,10 +305,17 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
     matrix = system.rows.small_matrix(at)
     if not (isinstance(matrix, np.ndarray) and is_small(len(matrix))):
         return False
-    block = np.linalg.solve(np.linalg.cholesky(system.small_mass(state, at)), matrix.T)
-    lengths = np.sqrt((block**2).sum(axis=0))
-    block = block / np.where(lengths > 0, lengths, 1.0)
-    return bool(np.linalg.eigvalsh(block.T @ block)[0] > CLEARLY)
+    return bool(are_clearly_independent(system.small_mass(state, at), matrix))
+
+
+def are_clearly_independent(mass: Array, matrix: Array) -> BoolArray:
+    """Return whether the rows of dense constraint matrices (..., constraints, velocities) are clearly linearly
+    independent, shape (...): whether the least eigenvalue of the inverse effective mass with the mass matrices
+    ``mass`` and rows of length 1 exceeds a bound."""
+    block = np.linalg.solve(np.linalg.cholesky(mass), matrix.swapaxes(-1, -2))
+    lengths = np.sqrt((block**2).sum(axis=-2, keepdims=True))
+    block /= np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.linalg.eigvalsh(block.swapaxes(-1, -2) @ block)[..., 0] > CLEARLY)
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, called, check_callable, option, positive, reals, whole_steps
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.derivatives.runs import StepMatrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.time_functions import Signal
@@ -386,8 +387,7 @@ class _Servo:
         in ``before``; None leaves angles unchanged."""
         now = np.concatenate([np.atleast_1d(run.read(sensor)) for sensor in self._sensors])
         if before is not None:
-            turns = np.round((before - now) / (2 * np.pi))
-            now = np.where(self._are_angles, now + 2 * np.pi * turns, now)
+            now = np.where(self._are_angles, nearest_turns(now, before), now)
         return now
 
     def _added(self, used: Array) -> Array:

@@ -12,6 +12,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.elimination import BlockSchedule, block_schedule, in_lines
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.description.ground import frame_positions, frame_rotations
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.drives import ServoPush
@@ -108,7 +109,7 @@ class Assembly:
             angles[number] = related.coordinate.is_angle
         if state.theta is not None:
             known = np.flatnonzero(angles[: len(state.theta)])  # of locks, the last ones, it may have none
-            found[known] += 2 * np.pi * np.round((state.theta[known] - found[known]) / (2 * np.pi))
+            found[known] = nearest_turns(found[known], state.theta[known])
         return found
 
     def moving_values(self, times: Array) -> Array:
