@@ -42,6 +42,7 @@ from phlexible.errors import (
 from phlexible.leaves import leaf_function
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.linearize import Form, linearization
+from phlexible.linear.mechanics import sampled_controllers
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
 from phlexible.measure.quality import findings, stiff_strings
@@ -514,7 +515,7 @@ class Model(Mechanism):
         leaves no side to fall to, as of an upright pendulum, it is unstable: a warning and ``is_stable`` say so.
         Warnings name bodies that deform beyond the limits of their models, as those of a run do.
         Functions of time, such as lengths, angles and loads, have their values at the ``time``, and joints that
-        they move are closed there first.
+        they move are closed there first. Controllers are left out with a warning.
 
         Args:
             state: where to look, a state or an equilibrium, such as the last of a curve; None: the initial pose.
@@ -538,6 +539,9 @@ class Model(Mechanism):
         system = self._cache.system(self)
         start = state.state if isinstance(state, Equilibrium) else state
         instant = None if time is None else finite("time", time)
+        if active := sampled_controllers(system):
+            text = "which have values in runs only; simulate until it rests, or take joint.servo or StateForce"
+            warn_user(f"equilibrium() leaves out controllers, {text}: {'; '.join(active)}", LeftOutWarning)
         rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, start, instant))
         if text := rest.instability:
             warn_user(text, UnstableEquilibriumWarning)

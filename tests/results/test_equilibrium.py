@@ -8,6 +8,7 @@ from scipy.special import ellipe, ellipk
 
 import phlexible as ph
 from mechanisms import grounded
+from phlexible.errors import LeftOutWarning
 from refusals import refused
 
 STEEL = ph.Material(2e11, 7800.0)
@@ -322,3 +323,20 @@ def test_angles_of_an_equilibrium_are_those_of_its_springs_over_full_turns(dimen
     assert rest.angle(axle) == pytest.approx(moment, rel=1e-9)
     assert rest[ph.JointPosition(axle)] == pytest.approx(moment, rel=1e-9)
     assert model.simulate(20.0, 2e-2, progress=False).angle(axle)[-1] == pytest.approx(moment, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["motor", "feedback", "state"])
+def test_controllers_that_are_left_out_are_named(kind):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bar = model.add(ph.RigidBody(2.0, 0.1, center=(0.4, 0, 0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin, name="hinge"))
+    if kind == "motor":
+        model.apply(hinge.motor(lambda t, y: 80 * (0.3 - y[0]) - 3 * y[1]))
+    elif kind == "feedback":
+        model.apply(ph.Feedback(lambda t, y: 80 * (0.3 - y[0]), [ph.JointPosition(hinge)], on=[hinge], period=0.01))
+    else:
+        model.apply(ph.StateForce(lambda t, x, v: 80 * (0.3 - x) - 3 * v, of=[hinge], on=[hinge]))
+        assert model.equilibrium().angle(hinge) == pytest.approx(0.203933, abs=2e-6)  # no warning
+        return
+    with pytest.warns(LeftOutWarning, match=r"equilibrium\(\) leaves out controllers.*hinge"):
+        assert model.equilibrium().angle(hinge) == pytest.approx(-np.pi / 2)
