@@ -27,6 +27,7 @@ from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.functions import receive
 from phlexible.description.interactions.loads import Load
 from phlexible.description.interactions.sensor import Sensor
+from phlexible.description.mechanism.events import Condition
 from phlexible.description.mechanism.mechanism import Mechanism, warn_of_unused_parts
 from phlexible.description.mechanism.membership import ports_of
 from phlexible.description.ports import PlacedBody
@@ -42,7 +43,6 @@ from phlexible.errors import (
 from phlexible.leaves import leaf_function
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
 from phlexible.linear.linearize import Form, linearization
-from phlexible.linear.mechanics import sampled_controllers
 from phlexible.linear.observed import observed_linearization
 from phlexible.linear.signals import Input, Output
 from phlexible.measure.quality import findings, stiff_strings
@@ -58,6 +58,7 @@ from phlexible.results.motion_pictures import LivePage
 from phlexible.results.progress import is_bar_shown, progress_bar
 from phlexible.results.run_error import Repeatable, position_error
 from phlexible.results.run_warnings import attach_motion, warn_about_run
+from phlexible.state.forces import controllers
 from phlexible.state.initial_pose import assembled_pose, moved_model
 from phlexible.state.initial_state import InitialKind, function_contents
 from phlexible.state.instants import Instants
@@ -539,7 +540,7 @@ class Model(Mechanism):
         system = self._cache.system(self)
         start = state.state if isinstance(state, Equilibrium) else state
         instant = None if time is None else finite("time", time)
-        if active := sampled_controllers(system):
+        if active := [name for name, _ in controllers(system)]:
             text = "which have values in runs only; simulate until it rests, or take joint.servo or StateForce"
             warn_user(f"equilibrium() leaves out controllers, {text}: {'; '.join(active)}", LeftOutWarning)
         rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, start, instant))
@@ -789,6 +790,11 @@ def _first_instant(cache: ModelCache, system: System, kind: InitialKind | State)
     computed of the model before."""
     if not isinstance(kind, State):
         return cache.start.of(system, kind)
+    anew = [name for name, law in controllers(system) if law.delay_periods or (law.law and law.law.order)]
+    anew += [str(event) for event in system.mechanism.events if isinstance(event.when, Condition)]
+    if anew and kind.velocity.any():
+        text = "have no memory in a state of a motion and begin anew; model.resume goes on with a saved run"
+        warn_user(f"initial=: {'; '.join(anew)} {text}", LeftOutWarning)
     state = checked_initial_state(system, kind)
     at = system.at(state)
     return state, at, check_redundancy(system, state, at)

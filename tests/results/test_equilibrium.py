@@ -340,3 +340,22 @@ def test_controllers_that_are_left_out_are_named(kind):
         return
     with pytest.warns(LeftOutWarning, match=r"equilibrium\(\) leaves out controllers.*hinge"):
         assert model.equilibrium().angle(hinge) == pytest.approx(-np.pi / 2)
+
+
+@pytest.mark.parametrize("kind", ["lock", "delay", "plain"])
+def test_states_of_motions_begin_what_has_memory_anew(kind):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    bar = model.add(ph.RigidBody(2.0, 0.1, center=(0.4, 0, 0)), "bar")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin, name="hinge"))
+    position = ph.JointPosition(hinge)
+    if kind == "lock":
+        model.at(ph.When(position, below=-0.1), lock=hinge)
+    else:
+        options = {"delay": 0.02} if kind == "delay" else {}
+        model.apply(ph.Feedback(lambda t, y: -y[0], [position], on=[hinge], period=0.01, **options))
+    state = model.simulate(0.1, 1e-3).at(0.1)
+    if kind == "plain":
+        model.simulate(0.1, 1e-3, initial=state)  # no warning
+        return
+    with pytest.warns(LeftOutWarning, match="hinge.* begin anew; model.resume"):
+        model.simulate(0.1, 1e-3, initial=state)

@@ -27,8 +27,6 @@ from phlexible.bodies.mechanics.floating import (
     viscous_matrix,
 )
 from phlexible.bodies.soft_law import QuadraticConstitution
-from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.state_force import StateLaw
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import EquilibriumError, SlackStringWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint
@@ -39,6 +37,7 @@ from phlexible.state.forces import (
     ElementState,
     LawSlopes,
     constraint_stiffness,
+    controllers,
     element_state,
     element_stiffness,
     has_laws,
@@ -368,20 +367,12 @@ NOT_SYMMETRIC = "a function of the state whose stiffness is not symmetric: it ha
 FEEDS = "a function of the state that feeds energy with the velocity: its damping is negative"
 
 
-def sampled_controllers(system: System) -> list[str]:
-    """Return the names of the loads and force elements of a system whose values are those of a controller at its
-    samples; functions of the state are not among them."""
-    named = [(load.value, str(load)) for load in system.loads]
-    named += [(force.value, str(element)) for element, force in system.forces]
-    return [name for value, name in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
-
-
 def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str]]:
     """Linearize all force laws of a system that are Python functions of the state, about a state. Return those that
     a linear model can contain, and a text with name and reason for each one that it leaves out."""
     laws = linearized_state_laws(system, system.at(state)) if has_laws(system) else []
     reasons = [_reason(law) for law in laws]
-    left_out = [f"{name}, {ACTIVE}" for name in sampled_controllers(system)]
+    left_out = [f"{name}, {ACTIVE}" for name, _ in controllers(system)]
     left_out += [f"{law.name}, {reason}" for law, reason in zip(laws, reasons, strict=True) if reason]
     return [law for law, reason in zip(laws, reasons, strict=True) if not reason], left_out
 

@@ -352,6 +352,14 @@ def element_state(system: System, at: Instants, state: State) -> ElementState:
     return ElementState(system, at, laws, own, own.values(at, near)[0], own.matrix(at))
 
 
+def controllers(system: System) -> list[tuple[str, Feedback]]:
+    """Return name and controller of each load and force element of a system whose values are those of a controller
+    at its samples. Functions of the state, which have a value in every state, are not among them."""
+    named = [(str(load), load.value) for load in system.loads]
+    named += [(str(element), force.value) for element, force in system.forces]
+    return [(k, value) for k, value in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
+
+
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
     """Return the force laws of all scalar force elements of a system, in the order of its forces. Tendons that rub
     on guides are replaced by copies whose rest lengths include the length that has slipped through the guides,
