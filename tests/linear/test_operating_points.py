@@ -182,6 +182,15 @@ def test_a_tumbling_body_does_not_rotate_steadily():
         model.linearize(at="steady_rotation")
 
 
+def test_a_point_mass_that_goes_around_has_no_axes_that_turn():
+    model = ph.Model(dimension=2)
+    hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 3 * t)
+    bead = model.add(ph.PointMass(2.0), "bead", position=(25 / 32, 0, 0))
+    model.apply(model.connect(ph.Slider(hub, bead.origin, axis=(1, 0, 0))).spring(50.0, rest=0.5))
+    with pytest.raises(ph.EquilibriumError, match="take a RigidBody with small inertia for bead"):
+        model.linearize(at="steady_rotation")
+
+
 @pytest.mark.parametrize(("load", "flutters"), [(20.0, False), (20.1, True)])
 def test_becks_column_flutters_beyond_its_critical_load(load, flutters):
     """P = 20.05 EI / L^2 at the tip, which follows the column: two frequencies become one there."""

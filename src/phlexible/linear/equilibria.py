@@ -14,7 +14,9 @@ from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
 from phlexible.algebra.rotations import nearest_turns, rotation_vector_matrices
 from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_diagonal
+from phlexible.bodies.rigid_body import PointMass
 from phlexible.description.interactions.functions import PiecesCoordinate
+from phlexible.display import shortened
 from phlexible.errors import EquilibriumError, ModelError, SingularMatrixError
 from phlexible.linear.sticking import (
     BentBristles,
@@ -590,9 +592,12 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
     if change > STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length):
+        points = [own.name for own in system.bodies if isinstance(own.body, PointMass)]
+        axes = "; a PointMass has no axes that turn: take a RigidBody with small inertia for "
         raise EquilibriumError(
             "the initial motion is no steady rotation: rigid velocities would change at "
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
+            + (axes + shortened(points, 3) if points else "")
         )
     equations = rest_equations(system, assembly=assembly)
     if PairsAtRest(equations).forces(motion.state).any():
