@@ -255,3 +255,53 @@ def test_an_iteration_that_does_not_converge_is_refused_in_words(monkeypatch):
     monkeypatch.setattr(symmetric_modes, "WIDER", (1,))
     with pytest.raises(ph.ModelError, match="20 modes: no convergence"):
         lowest_symmetric_modes(equal_parts()[0], 20)
+
+
+@pytest.mark.parametrize("stiffness", 10.0 ** np.arange(3, 15))
+def test_a_slow_mass_beside_a_stiff_one(stiffness):
+    model = ph.Model(dimension=1)
+    for at, k in ((1.0, 1.0), (3.0, stiffness)):
+        mass = model.add(ph.PointMass(k**0.25), position=(at, 0, 0))
+        model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, k, length=at))
+    for count in (1, 2):
+        modes = model.linearize().modes(count)
+        assert modes.frequencies == pytest.approx([k**0.375 for k in (1.0, stiffness)][:count], rel=1e-12)
+        assert modes.rigid_modes == 0
+
+
+STEEL = ph.CircularSection(0.02), ph.Material(2.1e11, 7850.0)
+
+
+@pytest.mark.parametrize("elements", [1, 4, 8, 20])
+def test_a_rope_on_a_stiff_beam_swings_whatever_the_number_of_modes(elements):
+    """A point mass on a massless rope of 20 m: sqrt(g / l), which the deflection of the beam hardly changes."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    beam = model.add(ph.Beam(0.1, *STEEL, elements=elements))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    load = model.add(ph.PointMass(100.0), position=(0.1, 0, -20.0))
+    model.connect(ph.Distance(beam.end, load.origin))
+    linear = model.linearize(at="static")
+    all_counts = [linear.modes(count) for count in range(1, 13)]
+    assert [modes.rigid_modes for modes in all_counts] == [0] * 12
+    for modes in all_counts:
+        assert modes.frequencies[:2] == pytest.approx([np.sqrt(9.81 / 20)] * len(modes.frequencies[:2]), rel=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 3, 6, 8, 12])
+@pytest.mark.parametrize(("dimension", "rigid"), [(2, 3), (3, 6)])
+@pytest.mark.parametrize("elements", [1, 8, 40, 300])
+def test_a_free_beam_with_a_body_on_a_soft_hinge(dimension, rigid, elements, count):
+    """The body swings at a millionth of the frequencies of the beam, and only rigid modes are zeros."""
+    model = ph.Model(dimension=dimension)
+    beam = model.add(ph.Beam(0.2, *STEEL, elements=elements))
+    inertia = 40.0 if dimension == 2 else (40.0, 40.0, 40.0)
+    panel = model.add(ph.RigidBody(20.0, inertia), position=(0.2, 0, 0))
+    hinge = model.connect(ph.Revolute(beam.end, panel.origin))
+    model.apply(hinge.spring(1e-4))
+    modes = model.linearize().modes(count)
+    assert modes.rigid_modes == rigid
+    assert (modes.frequencies[:rigid] == 0).all()
+    mass = 7850 * np.pi * 0.01**2 * 0.2
+    turning = mass * (0.2**2 / 12 + 0.01**2 / 4) + mass * 20 / (mass + 20) * 0.1**2
+    swing = np.sqrt(1e-4 * (1 / turning + 1 / 40))
+    assert modes.frequencies[rigid : rigid + 1] == pytest.approx([swing] * (count > rigid), rel=1e-6)

@@ -186,6 +186,29 @@ def test_an_upright_pendulum_is_unstable():
     refused(ph.EquilibriumError, "unstable", lambda: model.linearize(about=upright))
 
 
+@pytest.mark.parametrize("elements", [1, 2, 4, 8, 20])
+@pytest.mark.parametrize("beside", [None, 1e6, 1e10])
+def test_a_body_upside_down_on_a_stiff_beam_is_unstable_for_every_mesh(elements, beside):
+    """A rigid pendulum of 0.6 m on a pin, whose lower 0.1 m are a beam of steel."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    beam = ph.Beam(0.1, ph.CircularSection(0.02), ph.Material(2.1e11, 7850.0), elements=elements)
+    pole = model.add(beam, rotation=np.pi / 2)
+    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pole.start))
+    head = model.add(ph.RigidBody(1.0, 0.1, center=(0, 0.5, 0)), position=(0, 0.1, 0))
+    model.connect(ph.Fixed(pole.end, head.origin))
+    if beside:
+        mass = model.add(ph.PointMass(0.01), position=(1, 0, 0))
+        model.apply(ph.SpringDamper(model.ground.at((1, 1, 0)), mass.origin, beside))
+        model.connect(ph.Slider(model.ground.at((1, 0, 0)), mass.origin, axis=(0, 1, 0)))
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        rest = model.equilibrium()
+    steel = 7850 * np.pi * 0.01**2 * 0.1
+    rate = np.sqrt(9.81 * (0.6 + steel * 0.05) / (0.1 + 0.6**2 + steel * 0.1**2 / 3))
+    assert rest.growth_rate == pytest.approx(rate, rel=1e-4) and not rest.is_stable
+    with pytest.raises(ph.EquilibriumError, match="unstable"):
+        model.linearize(at="static")
+
+
 @pytest.mark.parametrize(("links", "beside"), [(3, None), (12, None), (12, 1e-6), (12, -1e-6)])
 def test_links_that_spin_freely_hide_no_instability_and_make_none(links, beside):
     """Stiffness against their spins is round-off of either sign; a rotor with its centre ``beside`` above its axis

@@ -255,8 +255,8 @@ LONG = 1e30
 """Bristle that is bent as far as any friction allows."""
 SOFT = 1e-30
 """Of their stiffness: bristles that hold nothing."""
-SLACK = 1e-20
-"""Of its stiffness: a bristle whose force stays while it moves."""
+SLACK, NO_STIFFNESS = 1e-20, 1e-16
+"""Of its stiffness: a bristle whose force stays while it moves; of the largest: what that leaves."""
 ROUND_OFF = 1e-12
 """Of the limit of friction, below which a bristle certainly is."""
 REPEATED = 1e-9
@@ -494,6 +494,7 @@ class StickingFriction(PickledFields):
             self.set_factors(each)
             changes.append(np.array(self.limited.tangents(state, numbers, multipliers)))
         stiffness, damping = changes[0] - changes[1]
+        stiffness[np.abs(stiffness) <= NO_STIFFNESS * self.stiffness.max()] = 0.0
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
@@ -656,6 +657,7 @@ class PairsAtRest:
         changes = [np.array(each.tangents(bent, numbers, None)) for each in both]
         forces, balanced = self.forces(bent), is_balanced * self.forces(state)
         stiffness, damping = changes[0] - changes[1]
+        stiffness[np.abs(stiffness) <= NO_STIFFNESS * np.abs(changes[0][0]).max()] = 0.0
         return tangents_of(self._system, numbers, stiffness, damping, forces, balanced)
 
     @cached_property

@@ -21,14 +21,14 @@ from phlexible.errors import EquilibriumError, ModelError
 from phlexible.linear.mechanics import LinearMechanics
 
 DENSE = 60
-ZERO = 1e-9
+LOW = 1e-3  # of the largest of some squares: those below are solved again
+NOISE, SHAPE_NOISE = 16, 32  # times the round-off of x . K x, and of a unit mode x
 SHIFT_ROUNDS = 12
 RITZ, UNSTABLE = 1e-12, 30.0  # round-off of a negative omega^2 in a few vectors; how far below it the lowest may be
 LEAST = 8  # modes, so that those of a free body without strain are counted
 MANY = 500  # rigid motions: more of them are kept out of dense matrices
 STABLE = 1e-7  # of omega^2 + s: how well the lowest is known where it is enough that it is positive
 RESTARTS, WIDER = 100, (1, 4)  # of the iteration, in vain where very many modes are equal; with more vectors then
-NEIGHBOURS = 12  # beyond rigid modes: whose size says what round-off is
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,14 +66,14 @@ def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricM
         squares, shapes = _few_elastic_modes(mechanics, elastic, rigid)
     else:
         squares, shapes = _lanczos(mechanics, wanted, rigid, unstable_only=count <= rigid.count)
-    zero = np.abs(squares) <= _zero_level(mechanics, squares[:wanted], shapes)
-    squares = np.concatenate([np.zeros(rigid.count), np.where(zero, 0.0, squares)])  # unstable come first
+    squares, shapes = _with_zeros(mechanics, squares, shapes)
+    squares = np.concatenate([np.zeros(rigid.count), squares])  # unstable come first
     order = np.argsort(squares, kind="stable")[:count]
     known = rigid.shapes(int((order < rigid.count).sum()))
     first = np.hstack([known, shapes])[
         :, np.where(order < rigid.count, order, order - rigid.count + known.shape[1])
     ]
-    return SymmetricModes(squares[order], first, rigid.count + int(zero.sum()))
+    return SymmetricModes(squares[order], first, int((squares == 0).sum()))
 
 
 def undamped_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
@@ -185,20 +185,27 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
     shapes = np.where(is_low, low_shapes, high_shapes)
     shapes = shapes / np.sqrt(np.einsum("ij,ij->j", shapes, M @ shapes))
     full = np.asarray(basis @ shapes)
-    neighbours = squares[: min(count + 4, rigid.count + NEIGHBOURS)]
-    zero = np.abs(squares) <= _zero_level(mechanics, neighbours, full)
-    smallest = np.argsort(np.abs(squares))[: rigid.count]  # unstable motions come before rigid ones
-    zero[smallest] |= np.abs(squares[smallest]) < ZERO * scale
-    return SymmetricModes(np.where(zero, 0.0, squares)[:count], full[:, :count], int(zero.sum()))
+    squares, full = _with_zeros(mechanics, squares, full)
+    squares[np.argsort(np.abs(squares))[: rigid.count]] = 0.0
+    order = np.argsort(squares, kind="stable")[:count]  # unstable motions come before rigid ones
+    return SymmetricModes(squares[order], full[:, order], int((squares == 0).sum()))
 
 
-def _zero_level(mechanics: LinearMechanics, squares: Array, shapes: Array) -> Array:
-    """Return for each mode the level below which its squared frequency counts as zero, shape (modes,) [1/s2]:
-    1e-11 of the largest of ``squares`` plus 16 times the round-off of x . K x. ``shapes`` (n, modes) are the
-    modes x, K is the stiffness of ``mechanics``."""
-    size = np.abs(shapes)
-    noise = np.einsum("ij,ij->j", size, abs(mechanics.stiffness) @ size) * np.finfo(float).eps
-    return np.asarray(1e-11 * np.abs(squares).max(initial=0.0) + 16 * noise)
+def _with_zeros(mechanics: LinearMechanics, squares: Array, shapes: Array) -> tuple[Array, Array]:
+    """Return squared frequencies, shape (modes,), and shapes, (n, modes), with low ones as accurate as high ones;
+    zero if they are round-off. A solver's ``squares`` have errors relative to the largest. Therefore low modes are
+    solved again in the span of their ``shapes`` x, then lower ones in turn. The stiffness K of ``mechanics`` gives
+    each x . K x only the round-off of its own terms and of x, which is the level of zero."""
+    K, M, squares, shapes = mechanics.stiffness, mechanics.mass, squares.copy(), shapes.copy()
+    low = np.arange(len(squares))
+    while len(low := low[np.abs(squares[low]) < LOW * np.abs(squares[low]).max(initial=0.0)]):
+        x = shapes[:, low]
+        squares[low], turned = linalg.eigh(x.T @ (K @ x), x.T @ (M @ x))
+        shapes[:, low] = x @ turned
+    eps = np.finfo(float).eps
+    size = np.sqrt(eps) * np.abs(shapes) + SHAPE_NOISE * eps * natural_scale(M)[:, None]
+    level = NOISE * np.einsum("ij,ij->j", size, abs(K) @ size)
+    return np.where(np.abs(squares) <= level, 0.0, squares), shapes
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
@@ -294,7 +301,6 @@ def _orthonormal(columns: Array, mass: sparse.csr_array) -> Array:
 
 NEGATIVE = 1e-9
 ROUND_OFF = 1e-13  # of the largest omega^2, as a negative one of a motion without stiffness
-GAP = 1e6  # times that of a motion which grows: there the others begin, if its omega^2 is round-off
 LOOKED_AT, LARGEST_DENSE = 6, 700
 SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
@@ -304,14 +310,7 @@ def growth_rate(mechanics: LinearMechanics) -> float:
     if it is stable. It follows from the lowest squared frequency, or with forces without potential (follower
     loads) from all eigenvalues, of a large model from the lowest. Squares within round-off of zero count as
     zero."""
-    count, modes = LOOKED_AT, lowest_symmetric_modes(mechanics, LOOKED_AT)
-    scale = largest = float(np.abs(modes.squares).max(initial=0.0))
-    is_unstable = modes.squares.size and modes.squares[0] < -NEGATIVE * scale
-    while is_unstable and largest < -GAP * modes.squares[0] and count < mechanics.freedom:
-        count *= 2  # all of them may be zeros, of links that spin freely
-        largest = float(np.abs(lowest_symmetric_modes(mechanics, count).squares).max())
-    is_unstable = is_unstable and modes.squares[0] < -ROUND_OFF * largest
-    rate = float(np.sqrt(-modes.squares[0])) if is_unstable else 0.0
+    rate = float(np.sqrt(np.abs(lowest_symmetric_modes(mechanics, 1).squares.min(initial=0.0))))
     if mechanics.without_potential is None or not (rate or mechanics.is_circulatory):
         return rate
     lowest = np.abs(lowest_symmetric_modes(mechanics, 2 * LOOKED_AT).squares)  # the first may be all rigid
