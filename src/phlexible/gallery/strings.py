@@ -128,9 +128,9 @@ def hanging_cable(
     elements: int = 64,
     order: int = 1,
 ) -> Model:
-    """A cable that hangs at rest between supports of equal height and is lifted in its middle for 0.5 s.
-    Build and return this ready model of the gallery, to be simulated or linearized. The force ``push`` lifts it;
-    the supports are a ``span`` apart.
+    """Build a cable that hangs at rest between supports of equal height, a ``span`` apart, and is lifted in its
+    middle. The lifting force rises and falls like ``push`` sin^2(pi t / 0.5 s) until t = 0.5 s; it is left out if
+    ``push`` is 0. Return this ready model of the gallery, to be simulated or linearized.
 
     Source: the catenary of any textbook; H. M. Irvine, *Cable Structures*, MIT Press 1981, for the
     frequencies of shallow cables.

@@ -95,10 +95,10 @@ def all_symmetric_modes(mechanics: LinearMechanics) -> SymmetricModes:
 def static_responses(
     mechanics: LinearMechanics, modes: SymmetricModes, directions: Array, values: Array | None = None
 ) -> Array:
-    """Return the elastic deformations (n, k) of a second-order model ``mechanics`` under constant forces, the
-    columns of ``directions`` (n, k). Constraint functions have the given ``values`` (constraints, k), None: zero.
-    On a free model the forces are balanced by rigid acceleration (inertia relief); results are mass-orthogonal to
-    all rigid modes, which ``modes`` must contain."""
+    """Return the elastic deformations (n, k) of a second-order model under constant forces, the columns of
+    ``directions`` (n, k). Constraint functions have the given ``values`` (constraints, k), None: zero. On a free
+    model rigid accelerations balance the forces (inertia relief): the stiffness is shifted by a little mass, the
+    shift is iterated away, and results are mass-orthogonal to all rigid modes, which ``modes`` must contain."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0]) if modes.squares.any() else np.ones(1)
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))

@@ -262,9 +262,10 @@ class GreenLagrangeFields(StrainFields):
         return self._strain_states(metric(self.group, nodes))
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix that gives the rates of the strain states of a soft body from the rates of its
-        Green-Lagrange strains. Its shape is (s, 6 e q). It is the identity for solids; for sheets it has only the
-        rows of strains in the plane. Strain states are strains that are states of the model."""
+        """Return the matrix that selects strain states (strains that are states of the model) from the rates of
+        all strains. The latter are 6 Green-Lagrange strains at each quadrature point of a soft body. The shape is
+        (strain states, 6 x elements x points). It is the identity for solids, its rows of in-plane strains for
+        sheets, and does not depend on ``s``."""
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
@@ -278,9 +279,10 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses of a soft body between two Green-Lagrange strain states s0 and s1, shape
-        (s,) [Pa]. Their product with s1 - s0, weighted by volume, is exactly the change of energy, by
-        docs/theory.md, 5, (5.14). For a law linear in E they are the stresses at the mean strain."""
+        """Return the discrete stresses (s,) [Pa] of a soft body between Green-Lagrange strain states s0 and s1.
+        Their product with s1 - s0, weighted by volume, is exactly the change of energy. For a law of invariants
+        they are built from its difference quotients by each invariant (docs/theory.md, 5, (5.14)); for other laws,
+        linear in E, they are the stresses at the mean strain."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)

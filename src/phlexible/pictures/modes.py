@@ -190,7 +190,7 @@ class ModeShapes(Modes):
 
     @classmethod
     def from_modes(cls, modes: Modes) -> Self:
-        """Return the given modes as an object that can also be plotted, animated and reported."""
+        """Return a ``ModeShapes`` with the fields of ``modes``; it can also be plotted, animated and reported."""
         return cls(**field_values(modes, Modes))
 
     @overload

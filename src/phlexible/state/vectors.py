@@ -307,9 +307,9 @@ class VectorSet:
 
     @cached_property
     def _linear(self) -> tuple[IntArray, IntArray]:
-        """Return the rows and the columns of those entries of the Jacobian of this set that belong to
-        translational velocities: two index arrays. All these entries are 1. There is one for each axis of each
-        point on a body or node."""
+        """Return the rows and columns, two index arrays, of the entries of the Jacobian of this set of world
+        vectors that belong to translational velocities. Each vector that is a point on a body or node has one per
+        axis, and all are 1; free directions have none."""
         d = self.layout.linear.shape[1]
         rows = 3 * self._points[:, None] + np.arange(d)
         return rows.ravel(), self.layout.linear[self.carrier[self._points]].ravel()

@@ -69,10 +69,11 @@ class NodalModel:
 def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
-    """Return a ``NodalModel`` of a user's ``mass``, ``stiffness`` and ``damping`` matrices from another program.
-    Unknowns are ordered node by node at ``nodes`` [m]; the last ``modal`` ones are modal amplitudes. Unknowns
-    without mass and stiffness are dropped; rotations with too little inertia get a small one. Raise
-    ``ParameterError`` for shapes that do not fit, asymmetry, or a stiffness that resists rigid motions.
+    """Return a ``NodalModel`` of ``mass``, ``stiffness`` and ``damping`` matrices from another program. Unknowns
+    are ordered node by node at ``nodes`` [m], 3 or 6 each in space, 2 or 3 in the plane; the last ``modal`` ones
+    are modal amplitudes. Unknowns without mass and stiffness are dropped; rotations with too little inertia get so
+    little that they respond statically. ``ParameterError`` is raised for shapes, asymmetry, or a stiffness that
+    resists rigid motions.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 

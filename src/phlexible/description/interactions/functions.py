@@ -571,9 +571,11 @@ class PiecesCoordinate(LengthCoordinate):
         return bool((np.maximum(pulls[1:] - grips * pulls[:-1], pulls[:-1] - grips * pulls[1:]) > 0).any())
 
     def damper_rows(self, y: Array, damping: float) -> Array:
-        """Return a factor B of the damping matrix B^T B of a tendon with friction with respect to its functions,
-        shape (pieces, functions). Each piece has one row; rows of slack pieces are zero. ``damping`` is the
-        coefficient of the whole tendon, ``y`` are values of its functions, shape (functions,)."""
+        """Return a factor B (pieces, functions) of the damping matrix B^T B of a tendon with friction. Its
+        functions are the squared lengths of the pieces, then others, whose columns are zero. A piece of rest
+        length s_k has sqrt(``damping`` S / s_k) times the derivative of its length, with S the sum of the s_k at t
+        = 0 and ``damping`` that of the whole tendon. Rows of slack pieces are zero. ``y`` (functions,) are values
+        of the functions."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         found = np.zeros((m, len(y)))
         found[:, :m] = np.diag(np.sqrt(damping * self.scale / rest * (stretch > 0)) * 0.5 / _root(y[:m]))

@@ -422,10 +422,11 @@ def _scanned_rows(
     band: Band | None,
     dimension: int,
 ) -> tuple[_TypeRows, Array, Array]:
-    """Return the integers, values and factors of squares of a type of floating bodies, by searching its matrices
-    for rectangles that are not zero. They are the results of ``_type_rows``. The matrices are the moments
-    ``planes`` by axes, stiffness, ``damping`` and those of its strains. ``band`` is its elastic band of segments,
-    None for a dense body, ``dimension`` the dimension of the model."""
+    """Return what the compiled step reads of one type of floating bodies (bodies with equal data). These are
+    integers that locate the nonzero rectangles of its matrices, their values in one array, and factors of the
+    squares of linear functions in its strains. Many squares become one symmetric matrix with factors 1. Matrices
+    are the moments ``planes`` by axes, stiffness, ``damping`` and those of ``strain``. ``band`` holds the segments
+    of a long body, None: dense."""
     values, patches, ends, size = [np.zeros(0)], list[tuple[int, ...]](), list[int](), 0
 
     def add(block: Array) -> int:

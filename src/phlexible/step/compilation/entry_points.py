@@ -85,8 +85,9 @@ class EntryPoint:
 
     @property
     def is_ready(self) -> bool:
-        """Whether this entry point (compiled function that Python calls) can be called without compiling it first.
-        Machine code that exists on disk is loaded by this test."""
+        """Return whether this entry point (a compiled function that Python calls) can be called without compiling
+        it. If it is not loaded yet, machine code that is found on disk and can run here is loaded by this test; in
+        checked mode it never is."""
         with self._lock:
             if self._function is None and not CHECKED and can_run_machine_code():
                 found = self._on_disk()

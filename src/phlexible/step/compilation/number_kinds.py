@@ -373,9 +373,10 @@ class Secant(NumberKind):
         return found
 
     def parts(self, builder: Any, x: Any) -> Any:
-        """Return the LLVM values of the value and of the moves (change in the time step and three weights) of
-        a secant number x; emits code that extracts them. ``builder`` is llvmlite's ``IRBuilder``, which
-        writes the code."""
+        """Return the LLVM value of a secant number x at the start of the time step, and a tuple of its four moves.
+        These are its change in the step, and the weights of the changes of the three numbers it depends on. Parts
+        already known while code is written are returned as they are, None for zero moves. Otherwise ``builder``,
+        llvmlite's ``IRBuilder``, writes code that extracts them."""
         five = (builder.extract_value(x, i) for i in range(SECANT_PARTS))
         return getattr(x, "known", None) or (next(five), tuple(five))
 
