@@ -159,6 +159,24 @@ def test_a_loop_says_what_drifts():
     assert held.drifting == () and held.is_stable
 
 
+@pytest.mark.parametrize("elements", [1, 8, 20])
+def test_a_slow_pole_beside_a_stiff_beam_is_no_drift(elements):
+    """A body on a short beam, upside down on a hinge whose controller is too soft or stiff enough."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    steel = ph.Material(2.1e11, 7850.0, viscosity=1e-6)
+    pole = model.add(ph.Beam(0.1, ph.CircularSection(0.02), steel, elements=elements), rotation=np.pi / 2)
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pole.start))
+    head = model.add(ph.RigidBody(1.0, 0.1, center=(0, 0.5, 0)), position=(0, 0.1, 0))
+    model.connect(ph.Fixed(pole.end, head.origin))
+    with pytest.warns(ph.UnstableEquilibriumWarning):
+        state = model.equilibrium().state
+    linear = model.linearize([hinge], [ph.JointPosition(hinge), ph.JointRate(hinge)], state=state)
+    for gain, is_stable in ((5.0, False), (6.6, True)):
+        loop = linear.interconnect(control.ss([], [], [], [[-gain, -0.5]]))
+        assert loop.drifting == ()
+        assert loop.is_stable is loop.is_stable_except_drift is is_stable
+
+
 @pytest.mark.parametrize(("period", "is_told"), [(0.02, False), (2.0, True)])
 def test_a_run_says_that_the_sampled_loop_is_unstable(period, is_told):
     """In one warning, in place of shorter steps; a good loop has none."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from control import StateSpace
 
 ROUND_OFF = 1e-9
-DRIFT = 1e-11  # of the fastest rate
+DRIFT, REDUCED = 4e-15, 1e-11  # of the fastest rate: round-off of a state matrix, and of a sampled or reduced one
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class ClosedLoop:
             return ()
         rates, scale = self._balanced
         _, sizes, rows = svd(rates)
-        left = rows[sizes <= DRIFT * sizes[0]] * scale[0]
+        left = rows[sizes <= self._drift * sizes[0]] * scale[0]
         chosen = qr(left, mode="r", pivoting=True)[1][: len(left)] if len(left) else ()
         return tuple(self.matrices.states[k] for k in sorted(chosen))
 
@@ -103,16 +103,20 @@ class ClosedLoop:
         """Return whether every motion of the closed loop decays except drift: states that stay where they are or
         move on with constant velocity. Motions with poles at zero are removed step by step; the remaining poles
         must be stable."""
-        rates, largest = self._balanced[0], 0.0
+        rates, largest, level = self._balanced[0], 0.0, self._drift
         while len(rates):
             _, sizes, rows = svd(rates)
             largest = max(largest, sizes[0])
-            moving = rows[sizes > DRIFT * largest]
+            moving = rows[sizes > level * largest]
             if len(moving) == len(rates):
                 break
-            rates = moving @ rates @ moving.T
+            rates, level = moving @ rates @ moving.T, REDUCED
         found = eigvals(rates) if len(rates) else np.zeros(0)
         return bool(((found.real if self.period is None else np.abs(found + 1.0) - 1.0) < 0).all())
+
+    @property
+    def _drift(self) -> float:
+        return DRIFT if self.period is None else REDUCED
 
     @property
     def _balanced(self) -> tuple[Array, Array]:
