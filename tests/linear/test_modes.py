@@ -305,3 +305,19 @@ def test_a_free_beam_with_a_body_on_a_soft_hinge(dimension, rigid, elements, cou
     turning = mass * (0.2**2 / 12 + 0.01**2 / 4) + mass * 20 / (mass + 20) * 0.1**2
     swing = np.sqrt(1e-4 * (1 / turning + 1 / 40))
     assert modes.frequencies[rigid : rigid + 1] == pytest.approx([swing] * (count > rigid), rel=1e-6)
+
+
+@pytest.mark.parametrize("elements", [1, 4, 8])
+def test_a_slow_decay_beside_a_damped_stiff_beam(elements):
+    """A flap with a strong damper and a soft spring on a stiff beam: the slower root of I s^2 + c s + k."""
+    model = ph.Model(dimension=2)
+    steel = ph.Material(2.1e11, 7850.0, viscosity=1e-5)
+    beam = model.add(ph.Beam(0.1, ph.CircularSection(0.02), steel, elements=elements))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    flap = model.add(ph.RigidBody(1.0, 0.1), position=(0.1, 0, 0))
+    hinge = model.connect(ph.Revolute(beam.end, flap.origin))
+    model.apply(hinge.spring(0.1, damping=10.0))
+    for count in (1, 3, 8):
+        modes = model.linearize(at="static").modes(count)
+        assert modes.rigid_modes == 0
+        assert modes.eigenvalues[0] == pytest.approx(np.roots([0.1, 10.0, 0.1])[1], rel=1e-5)

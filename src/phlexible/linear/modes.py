@@ -39,6 +39,7 @@ ComplexArray = NDArray[np.complex128]
 
 DENSE = 700
 ZERO = 1e-10
+STILL_DENSE = 1e-13  # of the fastest rate: round-off of dense eigenvalues
 REAL = 1e-9  # imaginary part of an eigenvalue that is real, relative
 BESIDE = 4  # modes beside those that are wanted
 SAME = 1e-15  # of the greatest square of a frequency: round-off
@@ -54,14 +55,16 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
     shift."""
     if mechanics.freedom <= DENSE or 4 * count + 20 > mechanics.freedom:
         values, shapes = _dense(mechanics)
+        level = STILL_DENSE * np.abs(values).max(initial=0.0)
     else:
         values, shapes = _arnoldi(mechanics, 2 * count + 6)
+        level = np.inf
     upper = values.imag > -ZERO * np.abs(values).max(initial=0.0)
     values, shapes = values[upper], shapes[:, upper]
     order = np.argsort(np.abs(values), kind="stable")
     values, shapes = values[order], shapes[:, order]
-    level = np.abs(values[min(count + 6, len(values)) - 1]) if len(values) else 0.0
-    zero = np.abs(values) <= 1e-7 * level
+    near = 1e-7 * np.abs(values[min(count + 6, len(values)) - 1]) if len(values) else 0.0
+    zero = np.abs(values) <= min(level, near)
     values = np.where(zero, 0.0, values)
     rigid = int(zero.sum())
     return values[:count], _normalized_by_mass(mechanics, shapes)[:, :count], rigid
