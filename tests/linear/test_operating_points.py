@@ -519,3 +519,22 @@ def test_free_bodies_under_small_loads_that_follow_are_stable(kind, size):
     assert balanced_free_body(kind, size).equilibrium().is_stable
     modes = balanced_free_body(kind, size).linearize(at="static").modes(8)
     assert modes.frequencies[:6] == pytest.approx(np.zeros(6), abs=1e-6) and modes.frequencies[6] > 20
+
+
+@pytest.mark.parametrize("elements", [1, 4, 8])
+def test_a_flap_on_a_stiff_beam_that_turns_slowly_swings(elements):
+    """A pendulum in centrifugal force, with the root of the distance of its pin times m c / I."""
+    model = ph.Model(dimension=2)
+    hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: 2.0 * t)
+    beam = model.add(ph.Beam(0.1, ph.CircularSection(0.02), ph.Material(2.1e11, 7850.0), elements=elements))
+    flap = model.add(
+        ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)),
+        position=(0.1, 0, 0),
+        angular_velocity=(0, 0, 2.0),
+        velocity=(0, 0.2, 0),
+    )
+    model.connect(ph.Fixed(hub, beam.start))
+    model.connect(ph.Revolute(beam.end, flap.origin))
+    modes = model.linearize(at="steady_rotation").modes(2)
+    assert modes.rigid_modes == 0
+    assert modes.frequencies[0] == pytest.approx(2.0 * np.sqrt(0.1 * 0.5 / 0.35), rel=1e-5)
