@@ -121,7 +121,7 @@ def _checked_ratio(name: str, value: float) -> float:
     ratio = non_negative(name, value)
     if ratio >= 1:
         warn_user(
-            f"{name} = {ratio:g} is beyond critical damping: vibrations creep back; is it in percent?"
+            f"{name} = {ratio:g} is critical damping or more: vibrations creep back; is it in percent?"
             f" {ratio:g} % are {name}={ratio / 100:g}",
             UnitWarning,
         )

@@ -296,8 +296,8 @@ def point_motions(linear: Linearization, attachment: Attachment, shapes: Array |
     motions of a linearized mechanism (``linear``). The motions are the columns of ``shapes``, shape (n, k). Raise
     ``ModelError`` if the body belongs to another model."""
     system, state = linear.system, linear.point.state
-    if attachment.placed not in system.index:
-        raise ModelError(f"{attachment} is on a body of another model")
+    if not isinstance(attachment, Attachment) or attachment.placed not in system.index:
+        raise ModelError(f"attachment must be a point of a body of this model such as beam.end, got {attachment!r}")
     weights, vectors = system.point(attachment)
     motion = world_matrix(system, state) @ centring_matrix(system, state)
     jacobian = sparse.kron(weights[None], sparse.eye_array(3)) @ vectors.jacobian(system.at(state)) @ motion

@@ -760,8 +760,13 @@ class KinematicPair(ModelPart, ABC):
         """
         if isinstance(name, str) and name in self.coordinate_names:
             return name
-        listed = ", ".join(map(repr, self.coordinate_names)) or "none"
-        raise ModelError(f"{argument}: {self} has no coordinate {name!r}; it has: {listed}")
+        listed = ", ".join(map(repr, self.coordinate_names))
+        known = (
+            f" {name!r}; it has: {listed}"
+            if listed
+            else "; for forces and moments in all directions take a Bushing"
+        )
+        raise ModelError(f"{argument}: {self} has no coordinate{known}")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.first}, {self.second})"
