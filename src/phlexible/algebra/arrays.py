@@ -424,7 +424,8 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 def called(function: Callable[..., Any], name: str, *arguments: Any, at: str) -> Any:
     """Call a function that the user wrote, with the given arguments, and return its value. An exception in it is
     raised again as ``FunctionError`` with ``name`` and ``at`` (such as "at t = 0.1 s") in its message; errors of
-    phlexible pass unchanged. A simulation inside of it that is interrupted raises ``KeyboardInterrupt``.
+    phlexible pass unchanged. While it runs, Ctrl-C in a ``Model.simulate`` that it calls raises
+    ``KeyboardInterrupt`` instead of returning the motion so far.
 
     Raises:
         FunctionError: the function raised an error, which is ``__cause__``; the message names function and

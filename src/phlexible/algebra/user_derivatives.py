@@ -168,10 +168,10 @@ def _relative_time(time: float, length: float, end: float) -> float:
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function at a time [s] from samples in one window.
-    It has the given length [s] and lies as ``_relative_time`` says, but before the time if the function raises
-    ``ValueError`` after it. ``function`` is called with an array of 14 times, between 0 and ``end``, and
-    returns their values (14, ...)."""
+    """Return the first and the second derivative of a user's function at a time [s], from 14 samples. They lie in
+    a window of the given length [s]: the time is its middle, its end if the window would pass ``end``, or its
+    beginning if it would pass 0. If the function raises ``ValueError``, the window ends at the time. Derivatives
+    are those of the samples' interpolant. ``function`` takes an array of times."""
     position = _relative_time(time, length, end)
     try:
         return _interpolant_derivatives(function, time, length, position)

@@ -85,7 +85,8 @@ class NearStates:
     @cached_property
     def weights(self) -> Array:
         """Factors that make the components of a change of this mechanism's pose comparable, shape (velocities,).
-        They are the factors of the velocities, increased for stiff elastic coordinates."""
+        They are ``of_speeds``; those of elastic coordinates are multiplied by max(1, T sqrt(k/m)), with the
+        duration T of a shot, and stiffness k and mass m of the coordinate."""
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])

@@ -166,9 +166,9 @@ class TakenSteps:
         return np.asarray((sides[0] - sides[1]) / (2 * size))
 
     def strains(self, assembly: Assembly) -> Array:
-        """Return the history variables (viscoelastic branches, friction springs) that another (perturbed) model
-        has at the ends of these time steps, shape (steps, history variables). ``assembly`` contains the model's
-        arrays."""
+        """Return the history variables of another (perturbed) model (``assembly``) at the ends of these time
+        steps, shape (steps, history variables). The model passes through the states recorded here. Nothing is
+        simulated; only internal laws (viscoelastic branches, friction springs, impacts) are evaluated."""
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:

@@ -48,9 +48,9 @@ def sharing_data(shared: Iterable[tuple[Body, BodyAndPoints]]) -> Iterator[None]
 
 
 def shared_data(body: Body, dimension: int) -> BodyAndPoints | None:
-    """Return the computed arrays (mass matrix, stiffness) of a body description equal to ``body``, from those that
-    the enclosing context ``sharing_data`` provides. Their model dimension must be the same. Return None if there
-    are none; nothing is computed."""
+    """Return the data already computed for a body description equal to ``body`` and for the same model
+    ``dimension`` (2 or 3). Equal descriptions have the same type and values. They are found in the enclosing
+    context ``sharing_data``. Return None if there are none; nothing is computed."""
     for other, data in _shared.get():
         if data[0].dimension == dimension and type(other) is type(body) and _is_equal(other, body):
             return data

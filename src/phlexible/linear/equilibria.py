@@ -564,9 +564,9 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
     """Return the state at rest that a mechanism reaches from ``state`` by time steps. Where friction between two
-    surfaces in contact exceeds its limit, a constant force replaces the friction spring: limit times direction of
-    the spring force. The search is repeated until nothing more slips or positions stay equal. Raise
-    ``EquilibriumError`` after too many repetitions.
+    surfaces in contact exceeds its limit, a constant force replaces the friction spring from then on: limit times
+    direction of the spring force. The search is repeated until positions stay equal, or ends at once if nothing
+    slips. ``EquilibriumError`` is raised after too many repetitions.
 
     Raises:
         EquilibriumError: none was found.

@@ -445,7 +445,8 @@ class LinearMechanics:
 
     @property
     def freedom(self) -> int:
-        """Number of degrees of freedom of this second-order model: coordinates minus independent constraints."""
+        """Number of degrees of freedom of this second-order model: coordinates minus rows of the constraint
+        matrix, which are independent."""
         return self.size - int(self.constraint_matrix.shape[0])
 
     @property

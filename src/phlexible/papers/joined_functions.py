@@ -133,8 +133,9 @@ class JoinedFunctions:
 
     def with_gradient_rates(self, at: Poses, dX: Array) -> Poses:
         """Return a copy of the evaluated functions of a mechanism, ``at``, with time derivatives of the gradients
-        in place of the gradients. The world vectors change at the rates dX (T, vectors, 3). World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        in place of the gradients. Gradients are derivatives of the functions with respect to the world vectors
+        (points of bodies, or directions fixed to them), and linear in these. Their rates follow from the rates dX
+        (T, vectors, 3) of the world vectors."""
         chords = self._functions.difference_vectors_of(dX)
         return replace(at, gradients=self._functions.gradients_of(at.instants, chords))
 

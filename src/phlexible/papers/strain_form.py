@@ -202,8 +202,8 @@ class QuadraticStrainModel(StrainForm):
 
     @property
     def initial_state(self) -> Array:
-        """State vector x = (q, v, s) of this model at t = 0, shape (2 n + g,): n coordinates, n velocities, and the
-        g stresses that belong to the strains of these coordinates."""
+        """State vector x = (q, v, s) of this model at t = 0, shape (2 n + g,): n coordinates, n velocities, and g
+        stresses computed from the strains e(q)."""
         n = self.linear.shape[1]
         return self.state_at(self.start[:n], self.start[n:])
 

@@ -459,7 +459,7 @@ class FunctionSet:
 
     def small_matrix(self, at: Instants) -> Matrix:
         """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
-        one instant, shape (functions, velocities). For a small system it is a NumPy array that is cached in
+        one instant, shape (functions, velocities). With up to 128 velocities it is a NumPy array that is cached in
         ``at``, else a sparse matrix that is computed at each call."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
@@ -613,9 +613,9 @@ class FunctionSet:
 
     def difference_vectors_of(self, vectors: Array) -> Array:
         """Return the difference vectors of this set for given values or rates of its points and directions, shape
-        (instants, difference vectors, 3). The input has shape (instants, vectors, 3). Each is a weighted sum, such
-        as one point minus another. Vectors are subtracted before they are weighted, so that large common positions
-        cancel exactly."""
+        (instants, difference vectors, 3). The input has shape (instants, vectors, 3). Each is a weighted sum of
+        differences of two vectors, plus a weighted sum of single vectors. Differences are formed before they are
+        weighted, so that large common positions cancel exactly."""
         return self.wiring.differences.of(vectors) + self.wiring.totals.of(vectors)
 
     def _factors(self, at: Instants, with_second: bool = False) -> tuple[Array, Array, Array]:
@@ -778,7 +778,8 @@ class ConstraintSet:
     def matrix_entries(self, at: Instants) -> Array:
         """Return the nonzero entries of the constraint matrix at the given instants, shape (instants, entries).
         The matrix is the derivative of the constraints with respect to the velocities; rows and columns are in
-        ``pattern``. Entries of the vector functions are multiplied by ``slopes`` and added up."""
+        ``pattern``. Entries of the vector functions are multiplied by the derivative of their constraint with
+        respect to the function (``slopes``, 1 for ordinary joints) and added up."""
         factors = self.slopes(at)[:, self.functions.pattern[0]]
         return np.asarray((factors * self.functions.matrix_entries(at)) @ self._entries[1])
 
@@ -861,8 +862,8 @@ class ConstraintSet:
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
         """Return the row and column indices of the nonzero entries of the constraint matrix, sorted by row, and a
-        sparse matrix of ones. The latter, shape (function entries, constraint entries), adds up entries of the
-        Jacobian of the vector functions that fall on the same row and column."""
+        sparse matrix of ones. A constraint may sum several vector functions, whose Jacobians have entries at the
+        same row and column. The sparse matrix, shape (function entries, constraint entries), adds these up."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         indices, found = np.unique(pairs, axis=0, return_inverse=True)

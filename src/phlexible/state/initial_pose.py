@@ -335,8 +335,9 @@ class _PoseProblem:
         return np.asarray(self.motions.T @ (self.factors * rigid_moments(self.system, state, self.start)))
 
     def distance(self, state: State) -> float:
-        """Return the weighted squared distance of a state from the start pose: density times squared displacement,
-        integrated over all bodies [kg m^2]."""
+        """Return the weighted squared distance of a state from the start pose [kg m^2]. It is density times
+        squared displacement, integrated over each body, multiplied by the body's weight (``factors``) and added
+        up. Floating bodies count as undeformed."""
         return squared_distance(self.system, state, self.start, self.factors)
 
     def displaced_state(self, state: State, change: Array) -> State:

@@ -77,9 +77,9 @@ def centring_matrix(system: System, state: State, bodies: Collection[int] | None
 
 
 def world_matrix(system: System, state: State) -> sparse.csr_array:
-    """Return a sparse matrix that rotates the translations of floating bodies in small motions from body axes to
-    world axes. It has shape (velocities, velocities) and the rotation matrices of ``state``; all other components
-    are unchanged."""
+    """Return a sparse matrix (velocities, velocities) that rotates the translational velocities of every floating
+    body from body axes to world axes. The rotation is that of the body in ``state``. All other components stay as
+    they are. The matrix converts small motions about this state."""
     layout, d = system.layout, system.dimension
     size, own = int(layout.velocity[-1]), layout.linear[: layout.frames]
     turned = state.rotation[:, :d, :d]

@@ -168,8 +168,8 @@ class VectorSet:
     @cached_property
     def carrier(self) -> IntArray:
         """Return, for each of the k vectors of this set, the index of the floating body or node that moves it,
-        shape (k,). Nodes are counted after the floating bodies. The negative constants GIVEN and MOVING mark
-        vectors of the fixed and of the moving ground."""
+        shape (k,). Nodes are counted after the floating bodies. It is the negative constant GIVEN for a vector of
+        the fixed ground, and MOVING for one of the moving ground."""
         return np.array([vector.carrier for vector in self.vectors], dtype=np.int64)
 
     @cached_property

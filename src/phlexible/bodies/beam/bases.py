@@ -389,8 +389,9 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 
 def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
     """Return an orthogonal basis of the span of ``columns`` (n, k) in the inner product of the matrix
-    ``stiffness``, shape (n, m), m <= k. The first column is returned unchanged; the others, by singular value
-    decomposition, get its energy norm. Zero and linearly dependent directions are dropped."""
+    ``stiffness``, shape (n, m), m <= k. The first column, which must not be zero, is returned unchanged. The
+    others come from a singular value decomposition of what is orthogonal to it and get its energy norm. Directions
+    with less than 1e-9 of unit norm are dropped."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]

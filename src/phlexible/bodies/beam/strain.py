@@ -66,8 +66,9 @@ class ElementForces:
 
     @property
     def compliance(self) -> Array:
-        """Compliance matrices of the e finite elements of this beam, the symmetrized inverses of their stiffness
-        matrices for s section-force coefficients, shape (e, s, s)."""
+        """Compliance matrices of the e finite elements of this beam, shape (e, s, s). They are the symmetrized
+        inverses of the elements' stiffness matrices and act on the s coefficients of each element's section
+        forces."""
         inverse = np.linalg.inv(self.stiffness)
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 

@@ -26,9 +26,10 @@ def real_number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields of continuation lines (no
-    name, or one that begins with * or +) are appended. Comments after "$" and empty lines are skipped. Names are
-    in upper case without *, fields are text."""
+    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields lie between commas or in
+    columns of 8 characters (16 if the name has a *); missing fields are empty text. Fields of continuation lines
+    (no name, or one that begins with * or +) are appended. Comments after "$" and empty lines are skipped. Names
+    are in upper case without *, fields are text."""
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()

@@ -267,8 +267,8 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
     """Return the line segments of ``radius`` [m] of a string, rod or beam that touches itself; empty for a radius
     of 0. Each stores its index along the line and the least difference of indices from which two segments may
-    touch. It is 1 + max(1, ceil(4 ``radius`` / shortest segment)). If the ends nearly meet, the number of segments
-    is stored as the length of a loop."""
+    touch. It is 1 + max(1, ceil(4 ``radius`` / shortest segment)). If the ends are at most 2 ``radius`` apart, the
+    number of segments is stored as the length of a loop."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -419,8 +419,9 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
-    """Yield the two circular rims of a cylinder, or the ring of a torus (``shape`` of ``solid``), as contact
-    shapes. Planes touch them at their lowest points. ``side`` is the side of the contact: 1, 2, or 3 for both."""
+    """Yield contact shapes for the circles of a solid: the two edge circles of a cylinder, or the centre circle of
+    a torus with its tube radius. A plane touches a circle at its point nearest to the plane. ``side`` says on
+    which side of the contact the solid is: 1 first, 2 second, 3 both."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2

@@ -472,8 +472,9 @@ class CoordinateForce(Portable):
         return bool(self.damping or self.friction or self.relaxation or impacts)
 
     def dissipative_force(self, theta: float, rate: float) -> float:
-        """Return the dissipative part of a force along a coordinate theta at a rate: damper, dry friction and
-        contact damping [N or N m]."""
+        """Return the dissipative force [N or N m] at coordinate theta and ``rate``, positive along theta. For a
+        contact or stop it is the viscous force, which never pulls and is zero when open, with this damper while
+        closed. Otherwise it is minus damping times rate, plus dry friction if any."""
         if self.contact:
             return self.contact.viscous_force(theta, rate, self.rest, self.damping)
         result = -self.damping * rate

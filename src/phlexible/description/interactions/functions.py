@@ -192,8 +192,8 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bili
 
 
 def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:
-    """Return the ``BilinearTerm`` of ``coefficient`` * (``first`` . ``second``), a dot product of two vector
-    sums, for constraint functions and coordinates."""
+    """Return a ``BilinearTerm`` that stores ``coefficient`` and two weighted sums of vectors. Its value is
+    ``coefficient`` * (``first`` . ``second``); constraint functions and coordinates are made of such terms."""
     return BilinearTerm(coefficient, as_sum(first), as_sum(second))
 
 
@@ -538,8 +538,8 @@ class PiecesCoordinate(LengthCoordinate):
 
     @property
     def history_variable_count(self) -> int:
-        """Return the number of history variables of a tendon with friction, which is the number of its pieces
-        between guides."""
+        """Return the number of history variables of this tendon coordinate, whose class is used only with
+        friction: one flow for each piece between guides."""
         return len(self.pieces)
 
     def at_history(self, variables: Array) -> "PiecesCoordinate":

@@ -203,7 +203,8 @@ def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str,
                 result |= {placed.name: node for placed, node in zip(whole.parts, body.nodes(), strict=True)}
             case _:
                 raise ModelError(
-                    f"{name!r} was added as {_kind(whole)} and can only be replaced by the same kind, got {body!r}; build the model anew with it"
+                    f"{name!r} was added as {_kind(whole)} and can only be replaced by the same kind, got {body!r};"
+                    " build the model anew with it"
                 )
     return result
 

@@ -73,10 +73,10 @@ def _with_constants(
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Raise a ``ModelError`` if a reduced model has states that never change although the full model changes in
-    them. It would drift without bound under constant inputs. ``small`` is the matrix J - R of the reduced model,
-    shape (k, k). The function ``speeds`` is called once with such states (k, m) and returns how fast the full
-    model changes in each, shape (m,).
+    """Raise a ``ModelError`` if a reduced model has null vectors that are states in which the full model changes.
+    It would drift without bound. Null vectors are those of ``small`` (k, k), the matrix J - R of the reduced
+    model, by singular values below 1e-9 of the largest. ``speeds`` is called once with these vectors (k, m), if
+    there are any, and returns how fast the full model changes in each, shape (m,).
 
     Args:
         small: J - R of the reduced model, without constraints, shape (k, k).

@@ -477,9 +477,9 @@ class ContactGroupTables:
 
 
 def mesh_tables(members: Sequence[Member]) -> Tables:
-    """Return the tables of the compiled time step for all meshed surfaces of contact shapes (``members``), as
-    arrays by the names of the tables. They contain triangles, edges and bounding boxes; a mesh that several shapes
-    have in common occurs once. Contact shapes are spheres, line segments and solids."""
+    """Return the arrays of the compiled time step, by name, for the meshed surfaces of contact shapes
+    (``members``). They are trees of bounding boxes with triangles, edges and normals; each mesh is stored once.
+    ``member_mesh`` is the first box of each contact shape's mesh, -1 without a mesh."""
     known: dict[int, int] = {}
     trees: list[TriangleTree] = []
     starts, boxes = [], 0

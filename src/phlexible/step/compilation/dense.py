@@ -273,8 +273,8 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
 
 @compiled_without_overlap
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
-    """Compute the vector y -= a x in place for a matrix a of at most four columns, whose rows are ``stride``
-    entries apart."""
+    """Compute y -= a x in place. The flat array ``a`` is a matrix of ``rows`` rows and ``columns`` <= 4 columns;
+    each row begins ``stride`` entries after the one before."""
     if columns == PANEL:
         x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
         for i in range(rows):

@@ -305,8 +305,9 @@ class Dual(NumberKind):
         return self.pair(builder, *own)
 
     def store(self, builder: Any, number: Any, address: Any) -> None:
-        """Emit LLVM code that stores value and derivatives of a dual number in memory at an address.
-        ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that stores value and derivatives of a dual number in memory. The address is a pair: that
+        of the value, then that of the vector of derivatives (zeros if the number has none). ``builder`` is
+        llvmlite's ``IRBuilder``, which writes the code."""
         value, derivative = self.parts(builder, number)
         for part, own in zip((value, self._filled(derivative)), self._addresses(builder, address), strict=True):
             builder.store(part, own, align=ALIGNED)

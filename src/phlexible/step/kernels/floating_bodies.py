@@ -98,9 +98,10 @@ def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 
 @compiled
 def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> None:
-    """Add the sum over p and q of C_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. C is
-    a 3 x 3 matrix; N are the mass moments of the body, which has m shape functions. ``t`` contains all arrays of
-    the model and its state."""
+    """Add the sum over p and q of C_pq N_pq,i to ``target[i]`` for each of the m shape functions i of a floating
+    body. C is a 3 x 3 matrix; N are the second mass moments of the body times its coordinates. In the plane N has
+    two rows, N_00 + N_11 and N_10 - N_01, and C has the form [[a, -b], [b, a]]. ``t`` contains all arrays of the
+    model and its state."""
     c, x, y, z = t.coefficient, row(C, 0), row(C, 1), row(C, 2)
     c[0], c[1] = x.x, y.x
     if t.planes == 9:

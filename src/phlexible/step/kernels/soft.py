@@ -345,9 +345,10 @@ def metric_change(F: Matrix, dF: Matrix) -> tuple[Vector, Vector]:
 
 @compiled
 def strained_point(t: Tables, e: int, p: int) -> tuple[Matrix, Matrix, Vector, Vector, Vector, Vector]:
-    """Return the deformation at quadrature point p of soft element e in a time step, six values. They are the
-    transposed deformation gradient at the start and its change, then diagonal and shear components of the right
-    Cauchy-Green tensor at the start and of its change. ``t`` contains all arrays of the model and its state."""
+    """Return the deformation at quadrature point p of soft element e in a time step, six values. They are F'
+    (three columns of the deformation gradient F) at the start and its change, then (C_11, C_22, C_33) and (C_23,
+    C_13, C_12) of C = F'F at the start, and the changes of both. ``t`` contains all arrays of the model and its
+    state."""
     F, dF = deformation_gradient(t, e, p, t.position), deformation_gradient(t, e, p, t.shift)
     c, o = metric(t, e, F)
     dc, do = metric_change(F + 0.5 * dF, dF)
