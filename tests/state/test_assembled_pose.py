@@ -132,6 +132,19 @@ def test_disturbed_models_close_and_run(name):
     assert all(stays(move) for move in again.moves.values())
 
 
+def test_axes_of_joints_turn_with_their_first_body():
+    model = ph.Model()
+    arm = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.3)), "arm", position=(1, 0, 0))
+    link = model.add(ph.RigidBody(1.0, (0.1, 0.2, 0.3)), "link", position=(2, 0, 0))
+    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), arm.point((-1, 0, 0))))
+    model.connect(ph.Revolute(arm.point((1, 0, 0)), link.origin, axis=(0, 0.6, 0.8)))
+    model.connect(ph.Spherical(model.ground.at((1.8, 0.9, 0.4)), link.point((0, 1, 0))))
+    found = model.assemble().model
+    turned, axis = found["arm"].rotation, found.joints[1].axis
+    assert np.abs(turned @ [0, 0.6, 0.8] - [0, 0.6, 0.8]).max() > 0.05
+    assert axis == pytest.approx(turned @ [0, 0.6, 0.8], abs=1e-12)
+
+
 def test_fixed_bodies_stay():
     model = disturbed(ph.gallery.chain(3), seed=3)
     for fixed in (model["link 3"], "link 3"):
