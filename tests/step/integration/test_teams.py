@@ -128,6 +128,12 @@ def test_teams_are_of_equal_bodies_with_equal_neighbours():
     assert sorted(map(len, teams_in(spider()))) == [7]
 
 
+def test_first_bodies_of_teams_follow_each_other():
+    """The first body of a team stores the numbers of all: steps read few pages of memory."""
+    first = [team[0] for team in teams_in(ph.gallery.chain(26, elements=1))]
+    np.testing.assert_array_equal(np.sort(first), min(first) + np.arange(3))
+
+
 def test_around_contacts_each_body_is_alone():
     model = hanging_chain()
     floor = ph.Plane(model.ground.at((0.0, -9.0, 0.0)), normal=(0.0, 1.0, 0.0))

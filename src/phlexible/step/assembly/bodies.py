@@ -594,8 +594,9 @@ def team_tables(tables: Mapping[str, NDArray[Any]]) -> Tables:
             known.setdefault(key, []).append(visit)
         for row, size in zip(tables["neighbour_row"][later].tolist(), sizes, strict=True):
             is_coupled[row : row + size] = True
-    teams = [own[k : k + TEAM_LANES] for own in known.values() for k in range(0, len(own), TEAM_LANES)]
-    teams = [own for own in teams if len(own) >= FEWEST_TOGETHER]
+    # First bodies of teams, where numbers of all lanes are stored, are consecutive: few pages of memory are used.
+    groups = [(own, (len(own) + TEAM_LANES - FEWEST_TOGETHER) // TEAM_LANES) for own in known.values()]
+    teams = [own[k : TEAM_LANES * count : count] for own, count in groups for k in range(count)]
     is_in_team[[tables["visit_node"][visit] for own in teams for visit in own]] = 1
     return {
         "team_count": [len(own) for own in teams],
