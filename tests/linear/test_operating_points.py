@@ -213,6 +213,17 @@ def test_becks_column_flutters_beyond_its_critical_load(load, flutters):
     assert growth == pytest.approx(rest.growth_rate, abs=1e-8) and bool(growth > 0.01) is flutters
 
 
+def test_a_speck_beside_a_column_under_a_follower_load_costs_no_warning():
+    """Their masses and stiffnesses differ by 1e18, so that a matrix of both is ill-conditioned."""
+    model = ph.Model(dimension=2)
+    column = model.add(ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 4), "column")
+    speck = model.add(ph.PointMass(1e-18), "speck", position=(2, 0, 0))
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+    model.apply(ph.Force(column.end, (-10.0, 0, 0), axes="body"))
+    model.apply(model.connect(ph.Slider(model.ground.at((2, 0, 0)), speck.origin, axis=(1, 0, 0))).spring(1e-18))
+    assert model.equilibrium().is_stable
+
+
 @pytest.mark.parametrize("axes", ["world", "body"])
 def test_a_moment_in_space_has_a_potential_where_joints_leave_its_axis_alone(axes):
     for has_joint in (True, False):

@@ -340,7 +340,8 @@ def _shifted_inverses(mechanics: LinearMechanics, shift: float) -> NDArray[np.co
             return np.asarray(found)
     basis = null_space_basis(mechanics.constraint_matrix, scale)
     whole = replace(mechanics, stiffness=stiffness).projected(basis)
-    return np.asarray(linalg.eigvals(linalg.solve(whole.stiffness.toarray(), whole.mass.toarray())))
+    factors = linalg.lu_factor(whole.stiffness.toarray())  # its condition is that of fast beside slow motions
+    return np.asarray(linalg.eigvals(linalg.lu_solve(factors, whole.mass.toarray())))
 
 
 def check_stability(mechanics: LinearMechanics) -> None:
