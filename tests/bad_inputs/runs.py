@@ -207,7 +207,11 @@ RUNS = [
         | frozenset({"a class", "f raises", *(label for label in FUNCTIONS if label.startswith("f ->"))}),
     ),
     *(
-        public(kind, lambda s: dict(attachment=s.body.end))
+        public(
+            kind,
+            lambda s: dict(attachment=ph.Model().add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "in space").origin),
+            direction=NONE | {"(1, 2, 3)"},
+        )
         for kind in (
             ph.Displacement,
             ph.Velocity,

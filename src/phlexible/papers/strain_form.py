@@ -324,9 +324,10 @@ def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
     """Return a port-Hamiltonian finite element model of a planar beam between two fixed hinges with moderately
-    large deflection w: axial strain u' + w'^2/2. Its strains, quadratic in the coordinates, are the mean axial
-    strain of each element and curvatures at two points. ``length`` [m], ``axial_stiffness`` EA [N],
-    ``bending_stiffness`` EI [N m^2] and ``line_density`` [kg/m] must be positive.
+    large deflection w. With the displacement u along the beam, the axial strain is u' + w'^2/2 and the curvature
+    w''. The model's strains, quadratic in the coordinates, are the mean axial strain of each element and
+    curvatures at two points. ``length`` [m], ``axial_stiffness`` EA [N], ``bending_stiffness`` EI [N m^2] and
+    ``line_density`` [kg/m] must be positive.
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.
