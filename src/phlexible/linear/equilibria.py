@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.blas_threads import one_blas_thread
-from phlexible.algebra.rotations import nearest_turns, rotation_vector_matrices
+from phlexible.algebra.rotations import cross_matrix, nearest_turns, rotation_vector_matrices
 from phlexible.algebra.sparse import Matrix, SaddlePoint, natural_scale, sparse_diagonal
 from phlexible.bodies.rigid_body import PointMass
 from phlexible.description.interactions.functions import PiecesCoordinate
@@ -264,7 +264,7 @@ def with_closed_joints(
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
 
 GOAL = 1e-12  # of all forces: what is balanced anywhere
-STEADY = 1e-6
+STEADY, DRIFT = 1e-6, 1e-3  # of the accelerations and velocities of a rotation
 MOST_SLIDES, STOOD = 30, 1e-10
 """Equilibria with friction that slips, and their last change, in lengths of the model."""
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
@@ -588,7 +588,7 @@ def _settle_with_slip(friction: StickingFriction, state: State) -> State:
 
 def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
     system = assembly.system
-    motion = quasi_static_motion(system, with_initial_velocity(system, pose))
+    motion = _without_drift(system, quasi_static_motion(system, with_initial_velocity(system, pose)))
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
     if change > STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length):
@@ -607,6 +607,23 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
         )
     friction = StickingFriction.of(equations, motion.state)
     return OperatingPoint(OperatingKind.STEADY_ROTATION, motion.state, motion.multipliers, friction)
+
+
+def _without_drift(system: System, motion: QuasiStaticMotion) -> QuasiStaticMotion:
+    """Return a rotating ``motion`` less the small uniform translation that deformations add to it: they move the
+    centre of mass off the axis about which the given velocities turn. A translation that joints do not allow, or
+    that is above 1e-3 of the velocities, is kept."""
+    layout, velocity = system.layout, motion.state.velocity
+    linear, spin = (each[: layout.frames] for each in split_rigid(layout, velocity))
+    turning = np.einsum("fij,fj->fi", motion.state.rotation, spin)
+    change = split_rigid(layout, motion.acceleration)[0][: layout.frames] - np.cross(turning, linear)
+    common = np.linalg.lstsq(-cross_matrix(turning).reshape(-1, 3), change.ravel(), rcond=1e-9)[0]
+    drift = np.zeros_like(velocity)
+    drift[layout.linear] = common[: layout.linear.shape[1]]
+    opened = np.abs(system.rows.matrix(motion.at) @ drift).max(initial=0.0)
+    if opened > 1e-9 * np.abs(drift).max(initial=0.0) or np.abs(drift).max() > DRIFT * np.abs(velocity).max():
+        return motion
+    return replace(motion, state=replace(motion.state, velocity=velocity - drift))
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
