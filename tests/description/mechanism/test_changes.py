@@ -167,3 +167,14 @@ def test_references_are_seen_in_mappings_tuples_and_sensors_of_classes_of_users(
         model.remove("rope", "ball")
     with pytest.raises(ph.ModelError, match="is on a body of another model"):
         pendulum().apply(Pulls(**seen))
+
+
+def test_a_split_beam_takes_only_joints_between_its_parts_along():
+    model = ph.Model()
+    body = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(2e11, 7800.0), elements=2)
+    beam = model.add(body.split(3), "beam")
+    clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    with pytest.raises(ph.ModelError, match=r"Fixed\(ground.at\(0, 0, 0\), .* refers to .*; remove it, too"):
+        model.remove("beam")
+    assert len(model.joints) == 3
+    assert not model.remove("beam", clamp).joints

@@ -143,7 +143,7 @@ def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):
         for candidate in named:
-            if isinstance(candidate, Joint) and _bodies_of(candidate) <= {*part.parts}:
+            if isinstance(candidate, Joint) and 1 < len(_bodies_of(candidate) & {*part.parts}):
                 yield candidate
     share = getattr(part, "value", None)
     if isinstance(share, FeedbackPart):
