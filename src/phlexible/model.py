@@ -756,6 +756,10 @@ def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
 def _initial(value: object) -> InitialKind | State:
     if isinstance(value, State):
         return value
+    if isinstance(value, Motion):
+        raise ParameterError(
+            "initial must be a state of a motion: give motion.at(motion.time[-1]), or another instant"
+        )
     return value.state if isinstance(value, Equilibrium) else option("initial", value, InitialKind)
 
 

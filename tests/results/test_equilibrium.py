@@ -382,3 +382,9 @@ def test_states_of_motions_begin_what_has_memory_anew(kind):
         return
     with pytest.warns(LeftOutWarning, match="hinge.* begin anew; model.resume"):
         model.simulate(0.1, 1e-3, initial=state)
+
+
+def test_a_motion_is_no_initial_state():
+    model = ph.gallery.crank_slider()
+    with pytest.raises(ph.ParameterError, match=r"give motion.at\(motion.time\[-1\]\)"):
+        model.simulate(1e-4, 1e-4, initial=model.simulate(1e-4, 1e-4))

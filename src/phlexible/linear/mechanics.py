@@ -356,8 +356,9 @@ LEFT_OUT = 1e-9
 ACTIVE = "a controller, which has values at its samples only; linear.interconnect(controller) closes the loop"
 CIRCULATORY = 1e-2
 """Relative to the stiffness of contacts and friction: what of it may be left out without a word."""
-WANDERS = "but in modes, part of the friction of contacts, whose forces wander with bodies and have no potential"
-FOLLOWS = "but in modes, part of loads that follow bodies, moments in space, dampers of rotors: without potential"
+ONLY = "without potential, which only modes have, not frequency responses, state spaces and reduced models"
+WANDERS = f"the part of the friction of contacts {ONLY}"
+FOLLOWS = f"the part of loads that follow bodies, moments in space or dampers of rotors {ONLY}"
 AT_LIMIT = "friction at its limit, which holds one way and not the other"
 BEGINS = "at the very place where it begins to act, so that it holds one way and not the other"
 NEAR = 1e-9
