@@ -610,16 +610,23 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
 
 
 def _without_drift(system: System, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return a rotating ``motion`` less the small uniform translation that deformations add to it: they move the
-    centre of mass off the axis about which the given velocities turn. A translation that joints do not allow, or
-    that is above 1e-3 of the velocities, is kept."""
-    layout, velocity = system.layout, motion.state.velocity
-    linear, spin = (each[: layout.frames] for each in split_rigid(layout, velocity))
+    """Return a rotating ``motion`` with the velocities of a rotation of the deformed pose. Given velocities are
+    those of the undeformed pose: deformations move the centre of mass off the axis, and sections of rods along
+    each other. A change that joints do not allow, or that is above 1e-3 of the velocities, is left out."""
+    layout, velocity, count = system.layout, motion.state.velocity, system.layout.frames
+    if not count:
+        return motion
+    linear, spin = (each[:count] for each in split_rigid(layout, velocity))
     turning = np.einsum("fij,fj->fi", motion.state.rotation, spin)
-    change = split_rigid(layout, motion.acceleration)[0][: layout.frames] - np.cross(turning, linear)
+    rotation = np.cross(turning, motion.state.position[:count])
+    rotation += (linear - rotation).mean(axis=0)
+    if np.ptp(turning, axis=0).max() > STEADY * np.abs(turning).max():  # several rotations
+        rotation = linear
+    change = split_rigid(layout, motion.acceleration)[0][:count] - np.cross(turning, rotation)
     common = np.linalg.lstsq(-cross_matrix(turning).reshape(-1, 3), change.ravel(), rcond=1e-9)[0]
-    drift = np.zeros_like(velocity)
-    drift[layout.linear] = common[: layout.linear.shape[1]]
+    drift, dimension = np.zeros_like(velocity), layout.linear.shape[1]
+    drift[layout.linear] = common[:dimension]
+    drift[layout.linear[:count]] += (linear - rotation)[:, :dimension]
     opened = np.abs(system.rows.matrix(motion.at) @ drift).max(initial=0.0)
     if opened > 1e-9 * np.abs(drift).max(initial=0.0) or np.abs(drift).max() > DRIFT * np.abs(velocity).max():
         return motion
