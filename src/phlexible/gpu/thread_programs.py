@@ -198,9 +198,9 @@ def optimized_module(text: str, triple: str, machine: Any, is_one: bool = True) 
 
 
 def _emit_library_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """Emit an LLVM function with this name of the C library (such as atan2), which calls a compiled function
-    of floats that Numba has ``described``; for GPUs, which lack the library. ``module`` is the LLVM module,
-    ``context`` Numba's target context."""
+    """Emit an LLVM function with the ``name`` of a function of the C library (such as atan2), because GPUs lack
+    that library. It calls a compiled function of floats, ``described`` by Numba, and returns its result.
+    ``module`` is the LLVM module, ``context`` Numba's target context."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(_REAL, [_REAL] * len(kinds)), name)
     builder = ir.IRBuilder(function.append_basic_block())

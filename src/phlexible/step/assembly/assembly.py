@@ -513,8 +513,10 @@ def _carrier_tables(system: System, masses: list[tuple[int, int, float]], blocks
 
 
 def _carrier_counts(layout: Layout, pairs: Sequence[tuple[int, int]], blocks: Offsets) -> Tables:
-    """Return the integers by name of all carriers (floating bodies and nodes) of a ``layout``: their velocities,
-    and their ``blocks`` in Newton's matrix. ``pairs`` are carriers between which there are masses."""
+    """Return a dictionary of the integers that describe all carriers (floating bodies and mesh nodes) of a
+    ``layout`` to the compiled time step. It has the numbers of velocities, elastic and rotation coordinates of
+    each carrier, the ``pairs`` of carriers that the mass matrix couples, and the offsets and row lengths of their
+    blocks in Newton's matrix. Offsets are looked up in ``blocks``; keys are names of arrays of the model."""
     carriers, bodies = len(layout.widths), layout.bodies[: layout.frames]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return {

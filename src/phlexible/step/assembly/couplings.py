@@ -35,8 +35,9 @@ class Offsets:
     schedule: BlockSchedule
 
     def __getitem__(self, pair: tuple[int, int]) -> int:
-        """Return the offset in Newton's matrix of the first entry of the block with a pair of indices (row,
-        column). Indices count carriers (floating bodies or nodes), then auxiliary unknowns, then constraints."""
+        """Return the offset of the first entry of a block in the array of Newton's matrix, for a ``pair`` of
+        indices (row, column). Indices count carriers (floating bodies or mesh nodes), then auxiliary unknowns,
+        then constraints."""
         row, column = pair
         own, other = self.layout.node(row), self.layout.node(column)
         start = self.schedule.indices[own, other]
@@ -362,10 +363,10 @@ class Couplings:
         return len(self.layout.widths) + self.auxiliary[l] if is_changed else b
 
     def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
-        """Return the nodes whose unknowns occur in the rows of ``carrier``, a body, of Newton's matrix because of
-        the force law ``number``. They are bodies; an elastic body other than ``carrier``, or one stored in
-        segments, is represented by auxiliary unknowns of its vectors. Each comes with its index among the nodes of
-        the law."""
+        """Return the block columns of Newton's matrix that force law ``number`` fills in the block rows of body
+        ``carrier``. They are pairs (index of the column, index among all nodes of the law). A column is a body, or
+        auxiliary unknowns for the law's vectors on an elastic body other than ``carrier`` or on one that is stored
+        in segments."""
         groups, near = self._law_nodes(number), self._acting_with(number, carrier)
         found = []
         for index, node in enumerate(groups):
@@ -409,8 +410,9 @@ class Couplings:
         return found
 
     def _law_nodes(self, number: int) -> list[int]:
-        """Return the nodes of the elimination that the force law ``number`` couples: the bodies on which it acts,
-        then auxiliary unknowns of its vectors if it has any."""
+        """Return the indices of the block rows of Newton's matrix which force law ``number`` couples. The bodies
+        and mesh nodes on which the law acts come first. If the law has auxiliary unknowns, the indices of those
+        that belong to its vectors follow, each once; they are numbered after all bodies and nodes."""
         carriers = self._carriers(number)
         if not self._has_auxiliaries(number):
             return carriers

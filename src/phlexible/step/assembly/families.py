@@ -234,9 +234,10 @@ class SoftTables:
         }
 
     def _surface_tables(self, offsets: Offsets) -> Tables:
-        """Return the tables of the compiled time step for the surfaces of soft bodies that are under pressure
-        loads. They are arrays by the names of the tables. ``offsets`` are the offsets of blocks in Newton's
-        matrix."""
+        """Return arrays that describe the surfaces of soft bodies under pressure loads to the compiled time step,
+        in a dictionary by name. They are the number of faces of each load, the nodes, quadrature points and shape
+        functions of each face, and the offsets of blocks for its pairs of nodes. ``offsets`` looks up the blocks
+        in Newton's matrix."""
         count = np.zeros(self._loads, dtype=np.int64)
         nodes: list[list[int]] = []
         points: list[int] = []
@@ -267,9 +268,10 @@ class SoftTables:
 def _element_tables(
     groups: Sequence[tuple[Any, IntArray]], offsets: Offsets
 ) -> tuple[list[int], list[int], list[IntArray], list[IntArray]]:
-    """Return lists for all finite elements: group of each, number of nodes of each, nodes as carriers (bodies or
-    nodes), and block offsets. There is one offset in Newton's matrix for each pair of nodes of an element, looked
-    up in ``offsets``."""
+    """Return four lists for all finite elements, in the order of ``groups``: the group and the number of nodes of
+    each element, its node indices, and block offsets. An element with k nodes adds k node indices and, row by row,
+    k^2 offsets of blocks in Newton's matrix, looked up in ``offsets``. A group is a pair of data and node indices,
+    shape (elements, k)."""
     group, count, nodes, blocks = [], [], [], []
     for number, (_, carriers) in enumerate(groups):
         e, k = carriers.shape

@@ -74,8 +74,9 @@ def _argument(hint: Any) -> _Argument:
 
 
 def _arguments(function: Callable[..., Any], header: np.dtype[Any] | None = None) -> list[_Argument]:
-    """Return the arguments of an entry point, from their annotations; entries of its argument "header" have the
-    type ``header`` instead, if it is given."""
+    """Return descriptions of the arguments of a compiled entry point, in order, from the type annotations of its
+    Python ``function``. If ``header`` is given, an argument called "header" is an array of one axis with this
+    entry type."""
     hints = inspect.get_annotations(function, eval_str=True)
     if header is not None:
         hints["header"] = type("Header", (ArrayHint,), {"entry": header, "axes": 1})
@@ -243,10 +244,11 @@ class _Python:
 
 
 def _read_array(context: Any, builder: Any, python: _Python, passed: Any, argument: _Argument, check: Any) -> Any:
-    """Emit LLVM code that tests whether the Python object ``passed`` is a contiguous NumPy array of the type
-    and number of axes of ``argument``; ``check`` emits the test with its error. Return the LLVM value of
-    Numba's array struct on its memory, without a reference count. ``python`` has Python's C interface.
-    ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that checks a Python object ``passed`` and returns its memory as Numba's array struct,
+    without a reference count. It must be a contiguous NumPy array with the entry type and number of axes of
+    ``argument``. If ``argument`` permits any shape, the struct has one axis over all entries. ``check`` emits the
+    error of a failed test. ``python`` has Python's C interface, ``context`` is Numba's target context, ``builder``
+    llvmlite's ``IRBuilder``."""
 
     def field(object_: Any, offset: int, kind: Any) -> Any:
         return builder.load(builder.bitcast(builder.gep(object_, [_LONG(offset)]), kind.as_pointer()))

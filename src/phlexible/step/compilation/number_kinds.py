@@ -461,9 +461,10 @@ class Secant(NumberKind):
         return [None if p is None else self.base.arithmetic(builder, "fmul", p, factor) for p in moves]
 
     def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
-        """Emit LLVM code for the sums of the moves (change and weights) ``first`` and ``second`` of two
-        secant numbers, or for their differences if ``is_less``; returns the list of LLVM values. ``builder``
-        is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code for the sums, or differences if ``is_less``, of the components of two secant numbers, and
+        return the list of LLVM values. The components are the change of a number in a time step and its
+        discrete-gradient weights; None is a component that is always zero. The values at the start are not
+        included. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         if is_less:
             second = [None if q is None else self.base.negative(builder, q) for q in second]
         add = partial(self.base.arithmetic, builder, "fadd")

@@ -124,9 +124,10 @@ def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Cl
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Return the breakpoints (times at which loads jump) inside the time steps of a uniform grid [s], by the
-    number of the time step. The grid begins at ``start`` and has intervals of length ``step``. Breakpoints on
-    instants of the grid are left out."""
+    """Return a dictionary of the breakpoints [s] (times at which loads jump) that are inside of time steps of a
+    uniform grid. The keys are the numbers of the time steps, the values sorted tuples. The grid begins at
+    ``start`` and has intervals of length ``step``. Breakpoints on instants of the grid, up to round-off, or before
+    the start are left out."""
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step

@@ -426,8 +426,8 @@ class Controllers:
             self._memory[1][k] = rate
 
     def _law_values(self, time: float) -> list[Array]:
-        """Return the values of each law of the state (user function that gives forces) for its latest measurements
-        at a time [s]. There is one array for each law."""
+        """Return the forces of all state-dependent user laws at a time [s], as a list with one array for each law.
+        Each law computes them from a copy of its latest measurements; the arrays are checked."""
         return [
             checked_values(each, law(time, self._measurements[begin:end].copy()), time)
             for each, law, begin, end, _ in self._laws

@@ -196,9 +196,10 @@ class RunEvents:
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
     def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Evaluate all conditions of pending events at the last of the instants ``times`` [s]; conditions store
-        the instants as accepted. ``rows`` are the states at these instants, arrays by the names of the state
-        tables (position, velocity, ...), with a first axis (times,)."""
+        """Store for each pending event whether its condition is satisfied (excess above zero) at the last of
+        the instants ``times`` [s]. Each condition stores the instants as accepted. ``rows`` are the states at
+        these instants, arrays by the names of the state variables (position, velocity, ...), with a first axis
+        (times,)."""
         recording = recording_of(self._system, self._stepper.work_sources, times, rows)
         for number, condition in self._conditions.items():
             if self._is_pending(number):

@@ -106,9 +106,10 @@ class LaneLoop:
         return waiting
 
     def _take(self, lanes: LaneMemory, calls: Sequence[StepCall], most: int) -> None:
-        """Advance several ``calls`` in SIMD lanes by the same number of time steps, which is that of the shortest
-        call, at most ``most``. Present state, stored states, reactions, number of time steps and status are
-        written into each call. Unused lanes repeat the first call."""
+        """Advance several runs at once, one in each SIMD lane, by the same number of time steps. ``calls`` are
+        their prepared calls of the compiled loop; the shortest call determines the number, at most ``most``.
+        Present state, stored states, reactions, number of time steps and status are written into each call. Unused
+        lanes repeat the first call."""
         first, width = calls[0], lanes.width
         spread = [*calls, *[first] * (width - len(calls))]
         steps, substeps = min(most, *(int(call.request[0]["steps"]) for call in calls)), len(first.sizes)

@@ -402,10 +402,10 @@ class Simulation:
             self._recorder.set_final_reactions(_reactions(self._stepper, time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function that computes multipliers and forces at a time [s], as ``_reactions`` of the stepper
-        does. If all results are needed only at the end of the run, nothing is evaluated now, and the function
-        restores the present state when it is called. Otherwise it is the result of ``_reactions``. Functions of
-        time are called up to ``end`` [s]; ``is_projected``: velocities satisfy the joints."""
+        """Return a function without arguments that computes constraint multipliers and forces at a time [s]. If
+        results are needed only at the end of the run, it stores a copy of the present state now, and restores and
+        evaluates it when called. Otherwise they are evaluated as soon as this method is called. Functions of time
+        are called up to ``end`` [s]; ``is_projected`` says that velocities satisfy the joints."""
         if not self._is_read_at_once:
             return _reactions(self._stepper, time, end, is_projected)
         stepper, values = self._stepper, self._stepper.snapshot()

@@ -138,9 +138,9 @@ def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple
 
 
 def _beyond_an_end(assembly: Assembly) -> str:
-    """Return a clause for an error message that names a joint which left an end of its line in the last attempt.
-    The text is empty if none was. ``assembly`` contains the tables of the
-    model."""
+    """Return a clause for an error message that names a slider which left the ends of its guide line. The first
+    such slider of the last attempted time step counts. The text says its position [m] and advises a stop; it is
+    empty if no slider did. ``assembly`` contains the arrays of the model."""
     memory = assembly.memory
     for f in memory["slide_guide"].tolist():
         slide, position = assembly.laws[f].slide, float(memory["theta0"][f] + memory["theta_change"][f])

@@ -145,9 +145,10 @@ def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
 
 @compiled
 def _root(t: Tables, begin: int, last: int, stiffness: float) -> float:
-    """Return the configurational force [N] of piece ``last`` of a tendon at the end of the time step. It is the
-    one for which no material flows through the guide after the piece, by Newton's method, with bisection as
-    safeguard. ``begin`` is the index of the tendon's first piece; ``stiffness`` is EA [N]."""
+    """Return the configurational force [N] of tendon piece ``last`` for which no material flows through the guide
+    after it. It holds at the end of the time step and is computed by Newton's method with bisection as safeguard.
+    For the first piece it follows from the stretch. ``begin`` is the index of the tendon's first piece;
+    ``stiffness`` is EA [N]."""
     ratio = t.piece_end_length[last] / t.piece_rest_end[last]
     p = 0.5 * stiffness * (ratio * ratio - 1.0)
     if last == begin:
@@ -232,10 +233,10 @@ def _differentiate_rest_lengths(t: Tables, i: int, stiffness: float) -> None:
 
 @compiled
 def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, end: int, stiffness: float) -> None:
-    """Write the derivatives of the rest lengths of the pieces ``start`` .. ``end`` - 1 of a tendon of m pieces,
-    between which it slips, to rows of ``t.tangent`` from number ``first`` on. Columns are the lengths of the
-    pieces, then the logarithms of the grips. The sum of these rest lengths is constant. The pieces' data begin at
-    index ``begin``; ``stiffness`` is EA [N]."""
+    """Write the derivatives of the rest lengths of tendon pieces ``start`` .. ``end`` - 1, between which the
+    tendon slips over its guides, to rows of ``t.tangent`` from number ``first`` on. The sum of these rest lengths
+    is constant. Columns are the lengths of all m pieces, then the logarithms of the capstan factors (tension
+    ratios) of the guides. Data of the pieces begin at index ``begin``; ``stiffness`` is EA [N]."""
     total, before = 0.0, 0.0
     for k in range(begin + start, begin + end):
         p = t.piece_pull[k]

@@ -251,10 +251,11 @@ def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
 
 @compiled
 def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float, total: float, h: float) -> float:
-    """Return the stiffness against rolling or spinning of a pair of contact group c, divided by the squared radius
-    of ``gyration``. Only the part that oscillates in a time step of length h counts; 0 where the ``limit`` of this
-    resistance is 0. ``bend`` is the index of its deflection in the time step, ``total`` the mobility of the pair.
-    ``t`` contains all arrays of the model and its state."""
+    """Return the stiffness [N/m] by which rolling or spinning friction of a contact pair counts in the choice of
+    substeps. It is the rotational friction stiffness of contact group c, reduced where the oscillation in a time
+    step of length h is small compared to ``limit``; 0 if ``limit`` is 0. ``gyration`` is the squared radius of
+    gyration by which it is divided, ``bend`` the index of its deflection change, ``total`` the mobility of the
+    pair. ``t`` contains all arrays of the model and its state."""
     if limit == 0.0:
         return 0.0
     k, change = gyration * t.contact_group_turn_stiffness[c], t.met_bend[bend]

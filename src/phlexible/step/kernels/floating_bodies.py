@@ -527,9 +527,10 @@ def elastic_tangent(t: Tables, b: int, h: float, damping: float) -> None:
 
 @compiled
 def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: float) -> None:
-    """Add the stiffness of ``count`` scalar strains of floating body b from number s on to its block of elastic
-    rates in Newton's matrix. It is ``factor`` times the sum of D mean_gradient end_gradient^T, with the modulus D
-    of each strain. ``t`` contains all arrays of the model and its state."""
+    """Add the stiffness of ``count`` strains, from strain s on, to the block of Newton's matrix of the elastic
+    coordinates of floating body b. It is ``factor`` times the sum of D a b^T over the strains with their moduli D.
+    The vectors a and b are gradients of a strain with respect to the elastic coordinates, a the discrete one of
+    the time step and b at its end. ``t`` contains all arrays of the model and its state."""
     n, begin, end = t.elastic_count[t.type_of[b]], t.strain_first[s], t.strain_last[s]
     slopes0, slopes1 = t.slope0 + t.frame_square[b], t.slope1 + t.frame_square[b]
     means, ends, gradient = t.scratch, t.scratch + count * n, t.gradient + (t.coordinates_begin[b] + 1)

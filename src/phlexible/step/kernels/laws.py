@@ -394,10 +394,11 @@ def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
 
 @compiled
 def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float) -> None:
-    """Compute the change of the angle theta = atan2(s, c) of force element f over a time step, in
-    ``t.theta_change``. The discrete-gradient forces on c and s, functions ``first`` and ``first`` + 1, go to
-    ``t.generalized``, their derivatives to ``t.tangent``. h is the step length [s], ``damping`` numerical damping.
-    ``t`` contains all arrays of the model and its state.
+    """Compute the discrete-gradient forces of force element f along an angle theta = atan2(s, c) over a time step
+    of length h [s]. c and s are the scalar functions ``first`` and ``first`` + 1 of the model. Forces on them are
+    stored in ``t.generalized``, derivatives in ``t.tangent``, the change of theta in ``t.theta_change``. Small
+    changes are computed by series. ``damping`` is numerical damping. ``t`` contains all arrays of the model and
+    its state.
 
     omega = (-mean(s), mean(c)) q with q = delta(theta) / (c_n s_{n+1} - s_n c_{n+1}).
     """

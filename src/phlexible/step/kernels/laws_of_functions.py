@@ -115,10 +115,10 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the contribution of one of its points or directions to the gradient of a scalar function, in the rows
-    ``left`` and ``right``. The gradient is with respect to body velocities, at the mean pose for ``left`` and at
-    the end pose for ``right``. The function is one of force element f, the vector entry e of its list. Entries of
-    rows are sorted by bodies, then auxiliary vectors."""
+    """Add the contribution of one vector (position or direction of a body) to the gradient of a scalar function of
+    force element f. e is the vector's index in the list of the element. The gradient is with respect to body
+    velocities, at the mean pose in the row ``left`` and at the end pose in ``right``. Entries are sorted by
+    bodies; if the vector has auxiliary unknowns, entries for them are added to ``right``."""
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_offset[group], right + t.group_offset[group]
@@ -153,9 +153,10 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
 
 @compiled
 def _add_law_blocks(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
-    """Subtract the stiffness of force element f in a time step of length h from its blocks of Newton's matrix in
-    ``t.blocks``. It is h left (dg/dw) right with the gradients of its ``count`` functions from number ``begin`` on
-    at the mean and at the end, ``entries`` entries each. ``t`` contains all arrays of the model and its state."""
+    """Subtract the stiffness of force element f in a time step of length h [s] from its blocks of Newton's matrix,
+    ``t.blocks``. It is h L^T G R for ``count`` scalar functions from number ``begin`` on. L and R, of ``entries``
+    columns, are their gradients at the mean pose and at the end; G are derivatives of the forces, stored in
+    ``t.tangent``. Zero parts are skipped. ``t`` contains all arrays of the model and its state."""
     groups, blocks = t.groups_begin[f], t.group_block + t.group_blocks_begin[f]
     for a in range(t.carrier_count[f]):
         for r in range(count):

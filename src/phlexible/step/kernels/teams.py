@@ -204,10 +204,10 @@ def eliminate_teams(t: Tables, relaxation: float) -> Truth:
 
 @compiled
 def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool) -> None:
-    """Subtract the products L_i U_j of the off-diagonal blocks of team g from the blocks that couple its
-    neighbours i and j (Schur complement). The blocks of the team, equal bodies in SIMD lanes, are factored;
-    ``team`` are the tables of the lanes. If ``measures`` the scale of constraint rows is updated as well. ``t``
-    contains all arrays of the model and its state."""
+    """Subtract the products L_i U_j of factored off-diagonal blocks from the blocks of Newton's matrix that couple
+    neighbours i and j (Schur complement). This is done for all bodies of group g, equal bodies that are eliminated
+    together in SIMD lanes; ``team`` contains the arrays of the lanes. If ``measures``, the scale of constraint
+    rows is updated as well. ``t`` contains all arrays of the model and its state."""
     product, n = team.scratch, t.visit_size[visit_of(t, g, 0)]
     rows, columns = t.neighbour_size[later(t, g, 0, i)], t.neighbour_size[later(t, g, 0, j)]
     lower, upper = team.blocks + t.lower[later(t, g, 0, i)], team.blocks + t.upper[later(t, g, 0, j)]

@@ -166,8 +166,10 @@ class Memory:
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
-        """Compute the lengths of all tables of this memory from the counts, and the offsets of those that
-        change during a run: first the state, then what time steps write."""
+        """Compute the lengths of all arrays of this memory from ``self.counts``, and the offsets of the arrays
+        that change during a run. Arrays of the state come first, then arrays that time steps write. Counts and
+        lengths are stored in the template of the header, offsets and ranges in this object. The length of the
+        state is itself a count, so the lengths are computed twice."""
         self.counts["state_size"] = 0
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are

@@ -314,9 +314,11 @@ def _add_round_friction(
 
 @compiled
 def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the forces over a time step of length h between contact shapes i and j: a ball, and a segment that
-    shares its ends with other segments. They are added to the forces ``t.pull`` on the points of both; the
-    segments of a line share one contact force. ``t`` contains all arrays of the model and its state.
+    """Compute the contact and friction forces over a time step of length h [s] between a ball and a segment of a
+    line. One of the contact shapes i and j is the ball; the segment shares its ends with neighbour segments. The
+    forces push both apart and are added to ``t.pull`` at the ball, at both ends of the segment and at the far ends
+    of its neighbours. Nothing is added without penetration at start and end. ``t`` contains all arrays of the
+    model and its state.
 
     Damping is that of the penetration in the segment, shared among the segments as the energy is.
     """
@@ -424,11 +426,11 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force of a ball on one segment of a line over a time step of length h, and its
-    derivative. The penetration in the segment is ``depth`` at the start and grows by ``change``. ``whole`` is the
-    penetration in the complete line, its change and a factor of the damping. Stored and lost energies are added to
-    ``t.contact_group_work`` and ``t.contact_group_loss``. c is the contact group, ``known`` the pair's last index
-    (-1: new)."""
+    """Return the mean normal force [N] of a ball on one segment of a line over a time step of length h [s]. The
+    second result is its derivative with respect to the penetration at the end. The penetration in the segment is
+    ``depth`` at the start and grows by ``change``. ``whole`` is the penetration in the complete line, its change
+    and a factor of the damping. Energies are added to ``t.contact_group_work`` and ``t.contact_group_loss``. c is
+    the contact group, ``known`` the pair's last index (-1: new)."""
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:

@@ -70,10 +70,10 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter of the middle of the interval of line segment i that is near solid j, where a parallel
-    segment shall touch. The second result is its derivative with respect to the parameter nearest to the solid's
-    centre. a is the start and u the vector of the segment in the axes of the solid. For infinite solids they are
-    0.5 and 0. ``t`` contains all arrays of the model and its state."""
+    """Return the parameter at which a segment parallel to the surface of solid j touches it: the middle of the
+    interval of segment i near the solid. The second result is its derivative with respect to the parameter of the
+    point nearest to the solid's centre. Both ends of the interval are limited to 0 .. 1. a is the start and u the
+    vector of the segment in the solid's axes. For infinite solids the results are 0.5 and 0."""
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -131,10 +131,11 @@ def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) 
 def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from solid j, its parameter s and the gradient of the solid's
-    distance there. It is computed by intersecting tangents and by secants, between ``low``, where the distance
-    falls, and ``high``, where it rises. The segment starts at a and has the vector u, in the axes of the solid;
-    ``ends`` are penetrations of its ends and the preferred parameter. ``t`` contains all arrays of the model.
+    """Return the least distance of line segment i from solid j, the parameter s of that point, and the gradient of
+    the distance there. The interval from ``low``, where the distance falls, to ``high``, where it rises, is
+    reduced by intersections of tangents and by secants in turn. A fixed number of iterations is the limit; then
+    the better end counts. The segment starts at a and has the vector u, in the solid's axes; ``ends`` are
+    penetrations of its ends and the preferred parameter.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -341,10 +342,10 @@ Depth = tuple[float, float, float, Vector, Vector, Vector]
 
 @compiled
 def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -> tuple[float, Vector, Vector]:
-    """Return the factor c by which adjacent segments of a line share the contact energy at their common node n,
-    and its derivatives. c is 1 unless the ball's projections fall inside both segments, then down to 0. The
-    derivatives are with respect to (ff, fn) and (nn, ne, ee). These are scalar products of the vectors from the
-    ball to n and to the far ends f and e of the segments."""
+    """Return the factor c of the contact energy that two adjacent segments of a line share at their common node n,
+    and its derivatives. c is 1 unless the projections of the ball's centre fall inside both segments; then it
+    decreases smoothly, down to 0. The arguments are scalar products of the vectors from the ball to n and to the
+    far ends f and e. The derivatives are with respect to (ff, fn) and to (nn, ne, ee)."""
     first, second, none = ff - 2.0 * fn + nn, nn - 2.0 * ne + ee, vector(0.0, 0.0, 0.0)
     alpha, beta = (nn - fn) / first, (nn - ne) / second
     if alpha <= 0.0 or beta <= 0.0:

@@ -78,8 +78,8 @@ def _stay_in_boxes(t: Tables) -> bool:
 @compiled
 def _solid_accepts_kind(t: Tables, i: int, solid: int) -> bool:
     """Return whether a solid can touch contact shape i, a sample point, corner or rim of another body, according
-    to their kinds. For instance only planes touch rims, and only infinite solids touch corners. ``t`` contains all
-    arrays of the model and its state.
+    to the kinds of both. For instance only planes touch rims, and only infinite solids touch corners. ``t``
+    contains all arrays of the model and its state.
 
     Corners touch infinite solids, insets finite ones; round shapes touch planes by their rims alone.
     """
@@ -273,10 +273,10 @@ def _list_pair(t: Tables, m: int, k: int) -> None:
 
 @compiled
 def _sort_pairs(t: Tables, count: int) -> None:
-    """Sort the list of ``count`` candidate pairs of contact shapes by their first and then by their second index.
-    The list is read from ``t.near_found`` and written to ``t.near_first`` and ``t.near_second``. So sums over
-    pairs do not depend on the order in which the search finds them. ``t`` contains all arrays of the model and its
-    state."""
+    """Sort the list of ``count`` candidate pairs of contact shapes by their first and then by their second index,
+    by two counting sorts. The list is read from ``t.near_found`` and written to ``t.near_first`` and
+    ``t.near_second``. So sums over pairs do not depend on the order in which the search finds them. ``t`` contains
+    all arrays of the model and its state."""
     for key in (1, 0):  # by the second one, then, what is equal in its order, by the first
         for m in range(t.members):
             t.near_start[m] = 0

@@ -234,10 +234,11 @@ def _apply_sliding_friction(
     known: int,
     index: int,
 ) -> None:
-    """Add the sliding friction of contact shapes i and j over a time step of length h to ``t.pull``: a force on i
-    against its slip on j, the opposite on j. It is the force of a friction spring (bristle), or regularized
-    friction without one. s and z are parameters of the contact on both axes; n is the normal, ``normal`` the
-    normal force. Results are stored at ``touch`` and ``index``; ``known`` is the pair's last index (-1: none).
+    """Add the sliding friction of contact shapes i and j over a time step of length h [s] to ``t.pull``. The force
+    on i opposes its slip on j; the opposite force acts on j. It is the force of a friction spring (bristle), or
+    regularized Coulomb friction if its stiffness is 0. s and z are parameters of the contact point along the axes
+    of i and j, n is the normal, ``normal`` the normal force. Results are stored at ``touch`` and ``index``;
+    ``known`` is the pair's last index (-1: none).
 
     Derivatives go to ``t.touch_slip`` and ``t.touch_level`` at index ``touch``, the deflection at the end to
     ``t.pair_bristle_end`` at ``index``.
@@ -292,10 +293,11 @@ def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
 def _apply_rolling_resistance(
     t: Tables, i: int, j: int, n: Vector, normal: float, h: float, touch: int, known: int, index: int
 ) -> None:
-    """Apply the moments that resist rolling and drilling (spinning about the normal n) of ball i on contact shape
-    j, as forces added to ``t.pull``. They oppose the relative rotation; without a ball nothing is done. h is the
-    length of the time step, ``normal`` the normal force. Results are stored at ``touch`` and ``index``; ``known``
-    is the pair's last index (-1: none). See docs/theory.md, 8, (8.46).
+    """Add the moments that oppose rolling and spinning of ball i on contact shape j to ``t.pull``, as forces, with
+    opposite signs on both. They are forces of friction springs, limited in proportion to the normal force
+    ``normal`` [N]. Without a ball nothing is done. n is the contact normal, h the length of the time step [s].
+    ``known`` is the pair's index in the last step (-1: none), ``touch`` and ``index`` are where results are
+    stored. See docs/theory.md, 8, (8.46).
 
     Derivatives go to ``t.touch_twist`` at index ``touch``, deflections of the friction springs to
     ``t.pair_turn_end`` at ``index``.
@@ -351,9 +353,9 @@ def mean_rotation(t: Tables, parts: Integers) -> Vector:
 
 @compiled
 def _apply_couple(t: Tables, m: int, couple: Vector) -> None:
-    """Apply a moment ``couple`` to contact shape m, as forces on the three directions fixed to it that are added
-    to ``t.pull``. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and
-    its state."""
+    """Apply a moment ``couple`` [N m] in world axes to contact shape m, as forces on three direction vectors of
+    its body. These forces, whose cross products with the directions sum to the moment, are added to ``t.pull``.
+    ``t`` contains all arrays of the model and its state."""
     axes = t.member_axis + 6 * m
     shared = solve_moment(mean_directions(t, axes[0], axes[1], axes[2]), couple)
     for k in range(3):
@@ -370,10 +372,10 @@ def _bristle_member(t: Tables, i: int, j: int) -> int:
 
 @compiled
 def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool) -> Vector:
-    """Return the deflection of a friction bristle (spring) in world axes, from three components ``stored`` in the
-    axes of contact shape m. It is projected to the plane normal to n with its length unchanged. If ``drills``,
-    which combines slip with spinning, the component along n remains. Contact shapes are spheres, line segments and
-    solids. ``t`` contains all arrays of the model and its state."""
+    """Return the deflection vector of a friction spring (bristle) in world axes at the middle of the time step. It
+    is computed from three components ``stored`` in the axes of contact shape m. The component along the contact
+    normal n is removed, and the rest is scaled to the stored length. If ``drills`` (slip combined with spinning),
+    the component along n remains. ``t`` contains all arrays of the model and its state."""
     axes = t.member_axis + 6 * m
     bent = stored[0] * axis_mean(t, axes, 0) + stored[1] * axis_mean(t, axes, 1) + stored[2] * axis_mean(t, axes, 2)
     if not drills:
@@ -385,9 +387,10 @@ def _bristle_in_world(t: Tables, m: int, stored: Reals, n: Vector, drills: bool)
 
 @compiled
 def _store_bristle(t: Tables, m: int, stored: Reals, end: Vector) -> None:
-    """Store the deflection ``end`` of a friction bristle (spring) as three components in the axes of contact shape
-    m, with its length unchanged. They are written to ``stored``; ``end`` is in world axes. Contact shapes are
-    spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
+    """Store the deflection vector ``end`` of a friction spring (bristle) as three components in the axes of
+    contact shape m (sphere, segment or solid). ``end`` is in world axes. The components are scaled by one factor
+    so that their norm equals the length of ``end``, and written to ``stored``. ``t`` contains all arrays of the
+    model and its state."""
     local, length = components_in_axes(t, m, end), sqrt(dot(end, end))
     size = sqrt(dot(local, local))
     local = (length / size if size > 0.0 else 1.0) * local

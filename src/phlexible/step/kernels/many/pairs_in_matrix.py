@@ -89,10 +89,11 @@ def store_pair(
 def _store_side(
     t: Tables, n: int, m: int, sign: float, s: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how the ends of contact shape m (ball, segment, solid) move the contact point of pair n in Newton's
-    matrix, times ``sign``. Ends without a body are left out. s is the parameter on its axis, ``arm`` the vector
-    from there to the contact point, ``normal`` the contact normal. With ``rotates`` the rotation of the shape is
-    stored in place of the displacement. ``t`` contains all arrays of the model and its state."""
+    """Append the ends of contact shape m (ball, segment, solid) to the data of contact pair n for Newton's matrix.
+    Each end on a body is stored with this body, a weight and the effect of the body's rotation. The weight is
+    ``sign`` times 1 - s at the start, s at the end, 1 for a shape with one end. Ends of weight 0 and ends without
+    a body are left out. If ``rotates``, the rotation of the shape counts in place of the displacement of the
+    point, and the weight is 0."""
     p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
     if t.member_kind[m] > INSET or is_rigid_edge:
@@ -289,9 +290,9 @@ def _coupling_product(t: Tables, x: Reals, y: Reals) -> None:
 
 @compiled
 def _weighted_product(t: Tables, x: Reals, y: Reals) -> float:
-    """Return the sum of w_i^2 x_i y_i over all velocities, for two vectors x and y of shape (velocities,). The
-    weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with linear ones. ``t``
-    contains all arrays of the model and its state."""
+    """Return the scalar product of two vectors x and y over all velocities with squared weights w, the sum of
+    w_i^2 x_i y_i. The weights w, in ``t.velocity_weight``, make angular and elastic velocities comparable with
+    linear ones. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for i in range(t.velocities):
         total += t.velocity_weight[i] * t.velocity_weight[i] * x[i] * y[i]
@@ -360,8 +361,9 @@ def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -
 
 @compiled
 def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
-    """Solve the upper triangular least-squares system of GMRES, of size ``count``, for the coefficients of
-    its basis vectors. They replace the right side ``rotated``. The matrix H is stored by columns."""
+    """Solve the upper triangular least-squares system of GMRES, of size ``count``, by back substitution for the
+    coefficients of its basis vectors. They replace the right side ``rotated``. The matrix H is stored by
+    columns."""
     for back in range(count):
         k = count - 1 - back
         for l in range(k + 1, count):
