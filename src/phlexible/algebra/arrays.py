@@ -265,8 +265,9 @@ def _as_float(value: object) -> float:
 
 
 def _as_floats(value: ArrayLike) -> Array:
-    """Convert a user's ``value`` (number, nested lists or array) to a new array of floats of the same shape.
-    Raise ``TypeError`` if there are text, truth values, complex numbers or masked entries in it."""
+    """Convert a user's ``value`` (number, nested lists or array) to an array of floats of the same shape, a copy.
+    Raise ``TypeError`` if it contains text, truth values, complex numbers or masked entries. An empty value gives
+    an empty array."""
     if type(value) is float or (type(value) is np.ndarray and value.dtype == np.float64):
         return np.array(value)
     if isinstance(value, list | tuple) and not PLAIN.issuperset(map(type, value)):

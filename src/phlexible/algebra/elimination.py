@@ -66,9 +66,10 @@ NEAR, BETWEEN, FAR = range(3)
 
 
 def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
-    """Find the separator with the fewest matrix rows that divides a connected ``graph`` into two halves,
-    tried between several pairs of opposite ends. Return the side of each node: NEAR, BETWEEN (separator) or
-    FAR; None if every separator has a quarter of all rows or more."""
+    """Find the separator with the fewest matrix rows that divides a connected ``graph`` into two parts. Minimal
+    cuts between several pairs of opposite ends are compared; each end has a fixed share of the rows. Return the
+    side of each node: NEAR, BETWEEN (separator) or FAR. None if every separator has a quarter of all rows or more.
+    ``rows`` is the number of rows of each node."""
     best, least = None, rows.sum() / 4.0
     for first, second in _end_distances(graph):
         order = np.argsort(first - second, kind="stable")
@@ -85,7 +86,9 @@ def _least_cut(graph: sparse.csr_array, rows: IntArray) -> IntArray | None:
 
 def _end_distances(graph: sparse.csr_array) -> list[tuple[IntArray, IntArray]]:
     """Return pairs of arrays with the distances (numbers of edges) of all nodes of a graph from two nodes at
-    opposite ends. Up to four pairs of such ends are chosen."""
+    opposite ends. The first pair of ends is found by going twice to the farthest node. Two more ends are found
+    among the nodes halfway, which give three more pairs; if there are no nodes halfway, only the first pair is
+    returned."""
     start = _distances(graph, int(_distances(graph, 0).argmax()))
     end = _distances(graph, int(start.argmax()))
     middle = np.flatnonzero(abs(start - end) <= 1)
@@ -285,9 +288,10 @@ def elimination_order(
 
 
 def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
-    """Return the nodes of an elimination ``order`` in postorder of the elimination tree, which has the same fill.
-    Each node then follows soon after the nodes that must be eliminated before it, so that memory access is local.
-    ``later`` are the later nodes to which each node is coupled.
+    """Return the nodes of an elimination ``order`` in postorder of the elimination tree, found by depth-first
+    search. In this tree, the parent of a node is its first later neighbour. Each node then follows soon after the
+    nodes that must precede it, so that memory access is local; the fill is unchanged. ``later`` are the later
+    nodes to which each node is coupled.
 
     A node waits for those whose first later neighbour it is; any order that keeps this has the same fill.
     """
@@ -313,13 +317,10 @@ def _depth_first(order: list[int], later: list[tuple[int, ...]]) -> list[int]:
 def _node_groups(
     sizes: Sequence[int], order: list[int], later: list[tuple[int, ...]], last: int
 ) -> list[tuple[int, ...]]:
-    """Join consecutive nodes of an elimination into groups with nearly the same coupled later nodes
-    (supernodes) where this saves estimated time. Groups have at most 48 rows unless one node has more. Return
-    them in the order of elimination. ``later`` are the later nodes to which each node is coupled, ``sizes``
-    its rows. Nodes before ``last`` are in no group.
-
-    A group joins the first node that it is coupled to where that saves time; those with most later rows come first.
-    """
+    """Join nodes of a block elimination into groups (supernodes) where the estimated time decreases. A group joins
+    the first later node to which it is coupled; groups with most later rows are tried first. Joint groups have at
+    most 48 rows. Return the groups in elimination order. ``later`` has the later nodes coupled to each node,
+    ``sizes`` its number of rows, ``order`` the elimination order. Nodes below ``last`` are in no group."""
     position = {node: number for number, node in enumerate(order)}
     fill = [_row_count(sizes, others) for others in later]
     groups: dict[int, tuple[int, ...]] = {}  # by their last nodes
@@ -441,9 +442,10 @@ def _block_storage(
 def _storage_runs(
     nodes: Sequence[int], sizes: list[int], group_of: list[int], inside: list[int], in_runs: bool
 ) -> list[list[int]]:
-    """Split nodes into runs, lists of nodes that follow one another in the storage of a group, if
-    ``in_runs``; otherwise into lists of one node each. A run's blocks are one dense block. ``sizes`` are the
-    rows of the nodes, ``inside`` their first rows in the group, which ``group_of`` gives for each."""
+    """Split nodes into lists of nodes whose rows follow one another in the storage of one group (supernode). The
+    blocks of such a list form one larger dense block. If not ``in_runs``, return one list for each node instead,
+    ascending. ``sizes`` has the number of rows of each node, ``group_of`` its group, ``inside`` its first row in
+    the group."""
     if not in_runs:
         return [[node] for node in sorted(nodes)]
     runs: list[list[int]] = []
@@ -459,10 +461,10 @@ def _storage_runs(
 
 
 def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray, parts: IntArray) -> IntArray:
-    """Return where the block elimination adds its products of two blocks, those below and right of the
-    diagonal, for two runs of nodes (``run_start``, ``run_node``): position and row stride, in the flat array
-    of blocks, of the block (run i, run j), for all pairs of runs of each group, shape (pairs, 2). ``parts``
-    are the nodes that are coupled to the group of each run.
+    """Return where a block elimination adds each product of a block below the diagonal and a block right of it.
+    The result, shape (pairs, 2), is the position and row stride of the target block in the flat array of all
+    blocks. There is one row for each pair (run i, run j) of runs (nodes stored contiguously) of one group.
+    ``parts`` are the nodes that are coupled to the group of each run.
 
     Args:
         run_start, run_node: as of a ``BlockSchedule``.
@@ -514,9 +516,10 @@ def clusters(cells: IntArray, positions: Array, least: int = LEAST) -> list[IntA
 
 
 def _dissected_clusters(touching: sparse.csr_array, nodes: IntArray, points: Array, least: int) -> list[IntArray]:
-    """Split some nodes of a mesh into clusters by nested dissection: those of the lower half, of the upper half,
-    then of the separator between them, recursively. ``touching`` (nodes, elements) has an entry where a node
-    belongs to an element; ``points`` are the positions of all nodes."""
+    """Split nodes of a mesh into clusters by nested dissection, and return their index arrays in elimination
+    order. Nodes are halved at the median along their longest extent. Clusters of the lower half come first, then
+    of the upper half, then of the separator between them, recursively down to ``least`` nodes. ``touching``
+    (nodes, elements) has an entry where a node belongs to an element; ``points`` are all positions."""
     if len(nodes) <= least:
         return [nodes] if len(nodes) else []
     positions = points[nodes]

@@ -539,9 +539,10 @@ def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
 
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
 def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, slice], ...]:
-    """Return the dense windows (slice of rows, slice of columns) that cover the nonzero entries of a matrix at
-    least cost. They are found by dynamic programming over the columns. ``spans`` has the first nonzero row of each
-    column and the one after the last."""
+    """Return dense windows (slice of rows, slice of columns) that cover the nonzero entries of a matrix at least
+    estimated cost. The cost of a window is its number of entries plus a constant. The windows are found by dynamic
+    programming over groups of consecutive columns; empty windows are left out. ``spans`` has for each column its
+    first nonzero row and the row after the last."""
     count = len(spans)
     first, last = (np.array(ends) for ends in zip(*spans, strict=True))
     top, bottom = first, last
@@ -711,9 +712,9 @@ def _scaled_by(left: Array, matrix: Matrix, right: Array) -> Matrix:
 
 
 def _saddle_matrix(matrix: Matrix, rows: Matrix, compliance: Array) -> Any:
-    """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass ``matrix`` K, constraint
-    ``rows`` G and a diagonal matrix D. Its entries are ``compliance``. The result is K itself if there are no
-    rows."""
+    """Return the saddle-point matrix [[K, G^T], [G, -D]] of a stiffness or mass ``matrix`` K and constraint
+    ``rows`` G. D is the diagonal matrix of ``compliance``, one value for each row of G; the block is absent if all
+    are zero. The result is dense if K and G are dense, else sparse, and K itself if there are no rows."""
     if not rows.shape[0]:
         return matrix
     soft = None
@@ -782,9 +783,10 @@ def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> 
 
 
 def _even_scale(metric: Matrix, matrix: Matrix) -> Array:
-    """Return scale factors of the unknowns of constrained equations, shape (n,), for which large entries of the
-    constraint ``matrix`` become about 1 in each row. A common factor makes the scaled diagonal of ``metric`` at
-    most 1. Unknowns without constraint keep the scale of the mass."""
+    """Return scale factors of the n unknowns of constrained equations, shape (n,). With these, large entries of
+    the constraint ``matrix`` become about 1 in each row. A common factor makes the scaled diagonal of ``metric``
+    (mass or stiffness) at most 1. Unknowns without constraint get the scale that makes their diagonal entry of
+    ``metric`` 1."""
     sizes, natural = sparse.coo_array(abs(matrix)), natural_scale(metric)
     largest, shares = np.zeros(matrix.shape[0]), np.zeros(matrix.shape[1])
     np.maximum.at(largest, sizes.row, sizes.data)

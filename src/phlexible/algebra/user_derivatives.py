@@ -89,9 +89,10 @@ def first_derivatives(function: Callable[[Array], Array], times: Array) -> Array
 
 
 def _joint_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
-    """Return the derivatives of a user's ``function`` at many ``times`` [s], shape (times, k). It is called with
-    an array of n times, once for each size of windows, and returns values (n, k). Windows are halved until the
-    derivative at each time has converged. No time before 0 is used."""
+    """Return the derivatives of a user's ``function`` with k values at many ``times`` [s], shape (times, k). They
+    are those of polynomials through samples in a window around each time, which is halved until the change is
+    within a tolerance. The function is called once with all times, then once for each window size, with an array
+    of n times. It returns values (n, k). No time before 0 is used."""
     here = function(times)
     round_off = ROUND_OFF * np.abs(here).max(axis=1, initial=0.0)
     result = np.zeros_like(here)
@@ -133,10 +134,10 @@ def _weighted_changes(values: Array, here: Array, weights: Array) -> Array:
 def _longest_windows(
     function: Callable[[Array], Array], time: float, end: float
 ) -> tuple[Array, list[tuple[Array, Array]]]:
-    """Return the value of a user's ``function`` at a time [s], and its first and second derivative there from
-    three windows. The list has one pair (first, second) for each window of 0.0053, 0.0107 and 0.0213 s around the
-    time, in this order: that of the polynomial through 13 samples. ``function`` is called once with an array of
-    all sample times; near 0 and ``end`` windows are one-sided.
+    """Return the value of a user's ``function`` at a time [s], and three estimates of its first and second
+    derivative there. Each estimate is a pair (first, second) of the polynomial through 13 samples in a window.
+    Windows contain the time and are 0.0053, 0.0107 and 0.0213 s long, in this order; near 0 and ``end`` they are
+    one-sided. ``function`` is called once with all sample times.
 
     The list is empty if the function ends in one of the windows.
     """
@@ -168,10 +169,10 @@ def _relative_time(time: float, length: float, end: float) -> float:
 def _window_derivatives(
     function: Callable[[Array], Array], time: float, length: float, end: float
 ) -> tuple[Array, Array]:
-    """Return the first and the second derivative of a user's function at a time [s], from 14 samples. They lie in
-    a window of the given length [s]: the time is its middle, its end if the window would pass ``end``, or its
-    beginning if it would pass 0. If the function raises ``ValueError``, the window ends at the time. Derivatives
-    are those of the samples' interpolant. ``function`` takes an array of times."""
+    """Return the first and the second derivative of a user's function at a time [s], those of the polynomial
+    through 13 samples in a window. The window has the given length [s] and the time in its middle. It is shifted
+    where it would begin before 0 or pass ``end``. If the function raises ``ValueError``, a window that ends at the
+    time is tried once, unless it would begin before 0."""
     position = _relative_time(time, length, end)
     try:
         return _interpolant_derivatives(function, time, length, position)
@@ -203,9 +204,9 @@ def _both_derivatives(change: Array, length: float, position: float) -> tuple[Ar
 
 @cache
 def _stencil(position: float) -> tuple[Array, Array, Array]:
-    """Return the 13 Chebyshev points of [-1, 1], and two sets of weights (13,) for derivatives: with them, samples
-    at these points give the first and the second derivative of the interpolating polynomial at ``position`` in [-1,
-    1]."""
+    """Return the 13 Chebyshev points of [-1, 1] with two arrays of weights, each (13,), for derivatives at
+    ``position`` in that interval. The weighted sum of samples at the points is the first or second derivative of
+    the polynomial of degree 12 through the samples."""
     points = np.sort(np.polynomial.chebyshev.chebpts2(DEGREE + 1))
     to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(points, DEGREE))
     basis = np.eye(DEGREE + 1)
@@ -372,10 +373,10 @@ def as_text(vector: Array) -> str:
 def _narrow_jump(
     values: Values, ends: tuple[float, float], at: tuple[Array, Array], smallest: float, depth: int = 0
 ) -> Jump | None:
-    """Return the discontinuity of a function between the two times ``ends``, found by halving the interval a fixed
-    number of times. The result has the later end of the last interval as its time, and the values at both ends.
-    None if the change is at most ``smallest``, or if at some halving both halves have at most 75 per cent of it.
-    ``at`` are the values at ``ends``, ``depth`` counts halvings so far."""
+    """Return the discontinuity of a function between the two times ``ends``, found by recursive halving of the
+    interval. The search follows a half with more than 75 per cent of the change, the earlier half first. The
+    result has the later end of the last interval as its time, and the values at both ends. None if the change is
+    at most ``smallest`` or spread over both halves. ``at`` are the values at ``ends``."""
     (begin, end), (low, high) = ends, at
     if float(_largest_component(high - low)) <= smallest:
         return None
@@ -410,8 +411,9 @@ def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRat
 
 
 def _one_sided_rates(values: Values, time: float) -> list[Array]:
-    """Return the one-sided derivatives (k,) of a function of time (``values``) just after and just before a
-    time [s], as a list; a side on which the function raises ``ValueError`` is left out."""
+    """Return the one-sided derivatives of a function of time just after and just before a time [s]. The result is
+    a list of up to two arrays (k,) for k values of the function. Each is computed from samples on one side only. A
+    side on which the function raises ``ValueError`` is left out."""
     sides = []
     with suppress(ValueError):
         sides.append(derivatives(lambda later: values(time + later), 0.0)[0])

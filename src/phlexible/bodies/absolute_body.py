@@ -208,10 +208,10 @@ def initial_nodes(
 
 
 def _velocities(speed: Field, nodes: Array, dimension: int) -> Array:
-    """Return ``speed``, the initial velocity of a string or soft body, as one vector for each node, shape (N, 3)
-    [m/s]; missing components are zero. The user passed a function of arc length or position, one vector for all
-    nodes, or a row for each node. Raise ``ParameterError`` for other values. ``dimension`` is that of the model
-    (1, 2 or 3)."""
+    """Return the initial velocity of a string or soft body as one vector for each of N nodes, shape (N, 3) [m/s].
+    The user's ``speed`` is a function of arc length or position, one vector for all nodes, or a row for each node.
+    Missing components become zero. Raise ``ParameterError`` for other values. ``dimension`` is the number of space
+    dimensions of the model (1, 2 or 3)."""
     if callable(speed):
         return _function_values("velocity", speed, nodes, dimension)
     values = reals("velocity", speed, _expected(nodes))
@@ -247,9 +247,10 @@ def _checked_vector(name: str, verb: str, value: Array, widths: tuple[int, ...],
 
 
 def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Array, dimension: int) -> Array:
-    """Call a user's function once for each of the ``nodes``, with the arc length s (strings) or the position x,
-    shape (3,) (soft bodies). Return the vectors that the function returns, padded with zeros, shape (N, 3). Raise
-    ``ParameterError`` for other values. ``name`` is the name of the argument, for messages."""
+    """Return the vectors of a user's function at the ``nodes`` of a body, padded with zeros to three components,
+    shape (N, 3). It is called once for each node, with the arc length s [m] for strings or the position x (3,) for
+    soft bodies. Raise ``ParameterError`` for values of a wrong number of components. ``name`` is the name of the
+    argument, for messages."""
     is_line = nodes.ndim == 1
     check_callable(name, function, "s" if is_line else "x")
     values, widths = [], _widths(nodes, dimension)
@@ -263,9 +264,10 @@ def _function_values(name: str, function: Callable[[Any], ArrayLike], nodes: Arr
 
 
 def _checked_rows(name: str, value: ArrayLike, nodes: Array, lengths: tuple[int, ...], dimension: int) -> Array:
-    """Convert a user's array ``value`` to shape (rows, 3); missing components become zero. Raise
-    ``ParameterError`` unless the number of rows is in ``lengths``, ``_widths(nodes, dimension)`` contains the
-    number of columns, and all entries are finite. ``name`` is the name of the argument, for messages."""
+    """Convert a user's array ``value`` of one vector per row to shape (rows, 3); missing components become zero.
+    Raise ``ParameterError`` unless the number of rows is one of ``lengths`` and all entries are finite. Rows of
+    any number of components other than those that ``_widths(nodes, dimension)`` allows raise it too. ``name`` is
+    the name of the argument, for messages."""
     rows = reals(name, value, _expected(nodes))
     if rows.ndim != 2 or len(rows) not in lengths or rows.shape[1] not in _widths(nodes, dimension):
         counts = " or ".join(str(length) for length in lengths)

@@ -105,8 +105,9 @@ def viscous_matrix(group: ProductElements, x: Array) -> sparse.csr_array:
 
 
 def stiffness_matrices(group: ProductElements) -> Array:
-    """Return the matrices H of all e elements of a group as dense arrays, shape (e, n, n): the stored square
-    blocks ``group.stiffness``, of the sizes ``group.blocks``, along the diagonal, and zeros elsewhere."""
+    """Return the stiffness matrices H of all e elements of a group as dense arrays, shape (e, n, n) for n strains
+    of an element. The square blocks stored in ``group.stiffness``, of the sizes ``group.blocks``, stand along the
+    diagonal; all other entries are zero."""
     e, n = group.rest.shape
     H, begin, row = np.zeros((e, n, n)), 0, 0
     for size in group.blocks:

@@ -79,8 +79,9 @@ def _largest_moment(inertia: Array) -> float:
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:
     """Return the edge lengths (3,) [m] and the axes, as columns (3, 3), of the homogeneous box with the given
-    ``mass`` and ``inertia`` matrix. Axes are principal axes; edges shorter than a twentieth of the longest are set
-    to it. If ``inertia`` is only I_zz, the box has the edges (a, a, a / 4)."""
+    ``mass`` and ``inertia`` matrix. The axes are right-handed principal axes. Edges shorter than a twentieth of
+    the longest edge get that length. If ``inertia`` is only I_zz, the box has the edges (a, a, a / 4) along the
+    coordinate axes."""
     if inertia.ndim == 0:
         edge = float(np.sqrt(6 * inertia / mass))
         return np.array([edge, edge, edge / 4]), np.eye(3)
@@ -255,9 +256,10 @@ class RigidBody(Body):
 
     @classmethod
     def _homogeneous(cls, shape: Shape, density: float, color: str | None) -> Self:
-        """Return a rigid body of the given ``shape`` and ``density`` [kg/m3], with mass, inertia and centre of
-        mass of the filled shape. Warn if the density is typical of a metal in g/cm3, or if a triangle mesh is so
-        large or heavy that it is probably in millimetres. ``color`` is for pictures."""
+        """Return a rigid body that fills a ``shape`` with a ``density`` [kg/m3]; mass, inertia and centre of mass
+        are computed from the shape. Warn if the density is typical of a metal in g/cm3. Warn also if a triangle
+        mesh is so large or heavy that it is probably in millimetres. ``color`` is for pictures. Raise
+        ``ParameterError`` for a density that is not positive."""
         weight, moments = positive("density", density), shape.moments()
         if any(least <= weight <= most for least, most in METALS):
             warn_user(
@@ -352,7 +354,8 @@ class RigidPoints(MaterialPoints):
 
 def _check_moments(principal: list[float]) -> None:
     """Raise ``ParameterError`` unless the three ``principal`` moments of inertia, ascending, are possible for a
-    body. They have to be positive, and none larger than the sum of the two others, up to rounding."""
+    rigid body. The smallest must be positive, compared with round-off of the largest. The largest must not exceed
+    the sum of the two others by more than a relative tolerance for printed digits."""
     shown = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] <= ROUND_OFF * principal[2]:
         raise ParameterError(f"inertia must be positive definite, got principal moments {shown}")

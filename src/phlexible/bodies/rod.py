@@ -362,9 +362,10 @@ class Rod:
 
     @property
     def _node_weights(self) -> Array:
-        """Length of this rod whose mass each node represents, shape (N,) [m], with the sum of its length. Weights
-        are those of Simpson's rule for order 2 (two nodes for each element). For order 1 they are those of the
-        trapezoidal rule, with end corrections if there are several elements.
+        """Integration weights [m] of the N nodes of this rod along its length, shape (N,); their sum is the
+        length. For order 2 they are the weights of Simpson's rule, with two nodes for each element. For order 1
+        they are those of the trapezoidal rule, with end corrections at three nodes of each end if there are
+        several elements.
 
         Half masses at free ends would make the moment of inertia of a rod too large by 2 / elements^2.
         """
@@ -389,8 +390,9 @@ def _shear_sections(section: AnySection) -> AnySection:
 
 
 def _with_shear_areas(section: UniformSection) -> UniformSection:
-    """Return a uniform cross-section for a rod, in which shear is always elastic. If the user gave no shear area
-    along y, return a copy whose shear area along y is the whole area; other sections are returned unchanged."""
+    """Return a uniform cross-section with a shear area along y for a rod, in which shear is always elastic. If the
+    user gave none, return a copy in which it is the whole area; the shear area along z is not changed. Sections
+    with it, and sections given by matrices, are returned unchanged."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
     return Section(
@@ -491,9 +493,10 @@ def _check_rotations(name: str, order: int, rotation: float) -> None:
 
 
 def _curve_tangents(positions: Array, shape: Field | None, local: Array, dimension: int) -> Array:
-    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). They are central differences of the
-    user's function ``shape``, called with arc lengths s [m], or else differences of the node positions ``local``
-    (N, 3). ``positions`` are the arc lengths of the nodes [m]."""
+    """Return the tangents dx/ds of a rod's curve at its N nodes, shape (N, 3). For a user's function ``shape`` of
+    arc length s [m], they are second-order finite differences of the function, one-sided at the ends. Otherwise
+    they are finite differences of the node positions ``local`` (N, 3). ``positions`` (N,) are the arc lengths of
+    the nodes [m]."""
     if not callable(shape):
         return derivatives_along(positions, local)
     step = STEP * positions[-1]
@@ -508,8 +511,8 @@ def _curve_tangents(positions: Array, shape: Field | None, local: Array, dimensi
 
 
 def _least_rotation(a: Array, b: Array) -> Array:
-    """Return the rotation matrix of the smallest angle that takes the unit vector a to the unit vector b, shape (3,
-    3). For opposite vectors it rotates by pi about an axis normal to them."""
+    """Return the rotation matrix (3, 3) of the smallest angle that rotates the unit vector a into the unit vector
+    b, by Rodrigues' formula. For opposite vectors it rotates by pi about an axis normal to both."""
     axis, cosine = np.cross(a, b), float(np.dot(a, b))
     if cosine < -1 + 1e-12:
         helper = np.array([0.0, 0.0, 1.0]) if abs(a[2]) < 0.9 else np.array([1.0, 0.0, 0.0])

@@ -154,8 +154,10 @@ def solid_skin(surface: Triangulation) -> Skin:
 
 
 def _section_ring(outline: Outline) -> tuple[Array, Array]:
-    """Return the vertices (k, 2) [m] and unit normals (k, 3) around the outline of one cross-section of a drawn
-    tube. A corner of the outline has two vertices, unless the outline is round."""
+    """Return vertices (k, 2) [m] and outward unit normals (k, 3) around the outline of one cross-section of a
+    drawn tube. A polygon of c corners gives two vertices for each corner, one for each adjacent side, with the
+    normal of that side. A round outline gives one vertex for each corner, with a radial normal. Normals have
+    component 0 along the tube."""
     corners = outline.corners
     if outline.is_round:
         flat = corners / np.linalg.norm(corners, axis=1, keepdims=True)

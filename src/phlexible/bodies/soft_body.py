@@ -145,10 +145,10 @@ class MeshedNodalBody(NodalBody):
     def _form(
         self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body for the arguments of ``port_hamiltonian``, with initial
-        positions and velocities from ``shape`` and ``velocity``. ``options`` are passed on: surfaces with
-        tractions, and whether stresses or which strains are states. Raise ``ParameterError`` if ``gravity`` points
-        out of the plane of a planar model."""
+        """Return the port-Hamiltonian model of this body for the arguments of its method ``port_hamiltonian``.
+        Initial positions and velocities follow from ``shape`` and ``velocity``, without given velocities they are
+        zero. ``options`` are handed to the model unchanged: surfaces with tractions, and whether stresses or which
+        strains are states. Raise ``ParameterError`` if ``gravity`` points out of the plane of a planar model."""
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")
@@ -250,9 +250,9 @@ class SoftBody(MeshedNodalBody):
         return float(self._nodal_mass().sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this soft body as an ``AbsoluteBody``: mass matrix of the nodes, strains of the elements with
-        their law, material points. ``dimension`` is 2 (plane) or 3. Raise ``ParameterError`` in the plane for
-        solids and for sheets out of z = 0."""
+        """Return this soft body as an ``AbsoluteBody``, whose unknowns are node positions: nodal mass matrix,
+        element strains with their law, material points. ``dimension`` is 2 (plane) or 3; raise ``ParameterError``
+        for other values. In the plane, solids and sheets out of z = 0 raise it too."""
         plane_or_space(dimension)
         mesh, thickness, mass = self.soft_mesh, self._depth, self._nodal_mass()
         if dimension == 2 and not mesh.is_sheet:

@@ -511,8 +511,9 @@ class InvariantLaw(Portable, SoftLaw):
 
 def _check_derivative(name: str, pair: Functions, arguments: "np.typing.NDArray[np.float64]") -> None:
     """Raise ``ParameterError`` unless a user's ``pair`` of functions (energy, derivative) is finite at the
-    ``arguments``, and the second is the derivative of the first. Energy differences of neighbouring arguments are
-    compared with integrals of the derivative, up to a tolerance. ``name`` stands in the message."""
+    ``arguments`` and the second is the derivative of the first. Energy differences between neighbouring arguments
+    are compared with integrals of the derivative, up to a tolerance relative to its largest value. A ``pair`` that
+    is no tuple of two functions raises it too. ``name`` stands in the message."""
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ParameterError(f"{name} must be two functions (W, dW) of one number, got {pair!r}")
 

@@ -354,8 +354,9 @@ class SoftPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _checked_node(self, number: int) -> int:
-        """Return the index, among the nodes of this soft body, of the point with index ``number`` in the user's
-        mesh. Raise ``AttachmentError`` if the mesh has no such point, or if it belongs to no element."""
+        """Return the node index, in this soft body, of the point with index ``number`` in the user's mesh. Numbers
+        differ because points without elements are no nodes of the body. Raise ``AttachmentError`` if the mesh has
+        no such point, or if the point belongs to no element."""
         points = len(self.mesh.node_at)
         if not 0 <= number < points or self.mesh.node_at[number] < 0:
             raise AttachmentError(
@@ -366,8 +367,9 @@ class SoftPoints(MaterialPoints):
         return int(self.mesh.node_at[number])
 
     def _node_at(self, position: Array) -> int:
-        """Return the index of the node of this soft body at an undeformed position (3,) [m], up to a small
-        tolerance. Raise ``AttachmentError`` that names the nearest node if none is there."""
+        """Return the index of the node of this soft body nearest to an undeformed position (3,) [m]. Raise
+        ``AttachmentError`` that names the nearest node if it is farther away than a small fraction of the largest
+        extent of the mesh."""
         positions = self.mesh.positions
         distances = np.linalg.norm(positions - position, axis=1)
         nearest = int(distances.argmin())
@@ -529,8 +531,9 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Return the two or three nodes of each boundary edge of a sheet both of whose ends are in ``points``, shape
-    (edges, k). Nodes are in the order along the edge. Boundary edges belong to one element only."""
+    """Return the nodes of each boundary edge of a sheet both of whose ends are in ``points`` (point indices of the
+    user's mesh), shape (edges, k). k is 2, or 3 with the middle node in elements of order 2, in the order along
+    the edge. Boundary edges are those that occur in one element only."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):
@@ -558,8 +561,9 @@ def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
 
 
 def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Return the boundary faces of a solid mesh, which belong to one element only, shape (faces, 1 + m). Each row
-    has the index of its element, then its m nodes in the order of the reference face of this ``kind``."""
+    """Return the boundary faces of a solid mesh, shape (faces, 1 + m) for faces of m nodes. These are the faces
+    whose vertices occur in one element only. Each row has the index of the element, then the nodes of the face in
+    the order of the reference face of this ``kind``."""
     cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
     faces_of_elements = []
     for corner, second, *_, last in FACES[mesh.kind]:
@@ -577,7 +581,9 @@ def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
 
 def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
     """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
-    shape (faces, m). The rows of ``faces`` are element index and nodes; ``corners`` is their number of vertices."""
+    shape (faces, m). The normal follows from three vertices by the right-hand rule; a face whose normal points
+    away from the middle of its element is mirrored. Each row of ``faces`` is element index and nodes; ``corners``
+    is the number of vertices of a face."""
     positions, nodes = mesh.positions, faces[:, 1:]
     middle = positions[mesh.corners[faces[:, 0]]].mean(axis=1)
     a, b, c = (positions[nodes[:, k]] for k in (0, 1, corners - 1))

@@ -170,8 +170,9 @@ class StringPoints(MaterialPoints):
         return np.zeros((len(points), 3)), np.stack([point.shapes for point in points])
 
     def _point_at(self, s: float) -> MaterialPoint:
-        """Return the material point of this string at undeformed arc length s [m], as weights of node positions; it
-        is marked as a node if one is closer than 1e-9 of the length."""
+        """Return the material point of this string at undeformed arc length s [m]. Its motion is given by weights
+        of node positions, the shape functions of the element. If a node is closer than 1e-9 of the length, the
+        point is that node, with weight 1 and the node's index."""
         node_positions = self.mesh.nodes
         nearest = int(np.abs(node_positions - s).argmin())
         is_node = abs(node_positions[nearest] - s) <= CLOSE * self.mesh.length
@@ -269,9 +270,9 @@ def _stiffness_scale(body: AbsoluteBody, mesh: StringMesh) -> float:
 
 def _initial_guess(mesh: StringMesh, start: Array, end: Array, gravity: Array) -> Array:
     """Return the node positions of an inextensible string that hangs as a catenary between ``start`` and ``end``,
-    shape (N, 3) [m]. Without gravity, or if the distance is at least 0.999 of the length, they are equally spaced
-    on a straight line. ``gravity`` is the acceleration [m/s^2]; a scalar root search finds the catenary's
-    parameter."""
+    shape (N, 3) [m]. Brent's method finds the parameter of the catenary. Without ``gravity`` (acceleration
+    [m/s^2]), or if the ends are at least 0.999 of the length apart, nodes are equally spaced on a straight line.
+    Ends above one another give two strands in one vertical plane."""
     part = mesh.nodes[:, None] / mesh.length
     line = start * (1 - part) + end * part
     difference, acceleration = end - start, float(np.linalg.norm(gravity))

@@ -297,9 +297,9 @@ class Law(Portable, StringLaw):
 
     def _discrete_derivative(self, C0: float, C1: float) -> float:
         """Return the difference quotient (W(C1) - W(C0)) / (C1 - C0) of a user's stored energy W [N] between
-        squared stretches C0 and C1. It is dW/dC if both are equal. If they differ by less than a tenth of C0, the
-        mean of dW/dC between them is preferred. The quotient is returned if that mean differs by more than
-        round-off."""
+        squared stretches C0 and C1. If both are equal, return dW/dC there. If they differ by less than a tenth of
+        C0, return the integral mean of dW/dC instead, which has less round-off. The quotient is kept if that mean
+        differs from it by more than its round-off."""
         change = C1 - C0
         if change == 0:
             return float(self._slope_at(C0))

@@ -390,8 +390,9 @@ class GeneralSection:
         return sqrt(12 * min(stiffness[4, 4], stiffness[5, 5]) / stiffness[0, 0])
 
     def _check_mass(self) -> None:
-        """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is positive definite and that
-        of a flat section. The latter means J_xx = J_yy + J_zz and the like, up to a relative 1e-4."""
+        """Raise ``ParameterError`` unless the mass matrix of this beam cross-section is that of a flat section and
+        positive definite. A flat section has J_xx = J_yy + J_zz, equal masses, and coupling by the centre of mass
+        only. Entries may differ by 1e-4, relative to the root of the product of their diagonal entries."""
         mass, moments = self.mass_matrix, self.moments
         expected = flat_mass(moments)
         scale = np.sqrt(np.maximum(np.diag(expected), np.finfo(float).tiny))
@@ -602,9 +603,10 @@ def _weighted_section(sections: tuple[UniformSection, ...], weights: list[float]
 
 
 def _blended(values: list[Any], weights: list[float]) -> Any:
-    """Return the weighted sum of one dimension of a cross-section (diameter, area, stiffness, ...) over several
-    sections; ``values`` has the dimension of each section, a number or array. None if it is None in all sections;
-    raise ``ParameterError`` if it is None in some."""
+    """Return the weighted sum of one property of a cross-section (diameter, area, stiffness matrix, ...) over
+    several sections. ``values`` has the property of each section, a number or array; ``weights`` has one weight
+    for each. The result is a float or an array. It is None if the property is None in all sections; raise
+    ``ParameterError`` if it is None in only some of them."""
     if any(value is None for value in values):
         if all(value is None for value in values):
             return None

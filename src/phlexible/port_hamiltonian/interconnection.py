@@ -74,9 +74,10 @@ def inverted(model: PortHamiltonianModel, port: str) -> PortHamiltonianModel:
 
 
 def _linear(whole: ComposedModel, parts: Sequence[LinearPHDAE], exchanged: int = 0) -> LinearPHDAE:
-    """Return the constant matrices of a connected model (``whole``) as a ``LinearPHDAE``; all models that it
-    consists of (``parts``) are linear. The matrices are evaluated at the zero state. The number ``exchanged`` of
-    its last states, multipliers of exchanged ports, is stored in the result."""
+    """Return a model connected of linear models as a ``LinearPHDAE`` with constant matrices. These are evaluated
+    at the zero state of the connected model ``whole``. ``parts`` are the models that it consists of; their maps
+    from states to efforts become diagonal blocks, with an identity block for multipliers. ``exchanged``, the
+    number of last states that are multipliers of exchanged ports, is stored in the result."""
     rest = np.zeros(whole.state_size)
     return LinearPHDAE(
         whole.descriptor_matrix(rest),
@@ -373,10 +374,10 @@ class Interconnection(ComposedModel):
 def _connect(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Return the model of two port-Hamiltonian models a and b connected by a gyrator or transformer (``kind``). It
-    is a ``LinearPHDAE`` if both are linear and the coupling is constant. Raise ``ModelError`` for unknown ports,
-    units that do not match, names that occur twice, or a ``coupling`` matrix of wrong shape. A coupling function is
-    evaluated once, at the rest states."""
+    """Return the model of two port-Hamiltonian models a and b connected by a gyrator or transformer (``kind``). A
+    transformer adds one state block of multipliers. The result is a ``LinearPHDAE`` if both models are linear and
+    the coupling is constant. Raise ``ModelError`` for unknown ports, unequal units, names that occur twice, or a
+    ``coupling`` matrix of wrong shape. A coupling function is evaluated once as a check, at the rest states."""
     check_model("a", a)
     check_model("b", b)
     if not isinstance(ports, list | tuple) or len(ports) != 2:
@@ -436,10 +437,10 @@ def _port_columns(model: PortHamiltonianModel, names: list[str]) -> IntArray:
 def _check_units(
     kind: ConnectionKind, a: PortHamiltonianModel, b: PortHamiltonianModel, names_a: list[str], names_b: list[str]
 ) -> None:
-    """Raise ``ModelError`` if the units of the ports ``names_a`` of model ``a`` and ``names_b`` of model ``b`` do
-    not match. For a gyrator (``kind``), inputs of one model have the units of outputs of the other. For a
-    transformer, inputs have units of inputs and outputs those of outputs. Ports with mixed units, "", are not
-    checked."""
+    """Raise ``ModelError`` if the units of the ports ``names_a`` of model ``a`` and ``names_b`` of model ``b``
+    differ. For a gyrator (``kind``), inputs of one model must have the units of outputs of the other. For a
+    transformer, inputs must have the units of inputs, and outputs of outputs. Nothing is checked if a port has the
+    unit ""."""
 
     def units(model: PortHamiltonianModel, names: list[str], side: str) -> list[str]:
         values = [getattr(model.port(name), side) for name in names]

@@ -387,9 +387,10 @@ class PortHamiltonianModel(ABC):
     def _more_ports(
         self, ports: "Mapping[str, Port | PortPart | Sequence[Port | PortPart]]"
     ) -> tuple[tuple[Port, ...], IntArray]:
-        """Return the additional ports that the user defines by existing ports or some of their components. Return
-        also, for each input of old and new ports, the index of its column in the input matrix B. A new port has
-        units only if all its sources agree. Raise ``ModelError`` for foreign ports and repeated names."""
+        """Return the additional ports that the user defines by name as existing ports of this model, some of their
+        components, or a list of both. Return also, for each input of old and new ports, the index of its column in
+        the input matrix B. A new port has units only if all its sources have the same. Raise ``ModelError`` for
+        ports of other models, repeated names, and empty lists."""
         added, sources = [], [np.arange(self.port_size)]
         for name, source in ports.items():
             parts: list[Any] = list(source) if isinstance(source, list | tuple) else [source]

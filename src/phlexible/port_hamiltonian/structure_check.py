@@ -44,8 +44,9 @@ def _relative(error: sparse.sparray, matrix: sparse.sparray) -> float:
 
 
 def _negativity(matrix: sparse.csr_array) -> float:
-    """Return minus the smallest eigenvalue of the symmetric part of a sparse matrix, scaled to a unit diagonal, if
-    that eigenvalue is negative; else 0. Diagonal entries below 1e-6 of the largest are scaled less."""
+    """Return the size of the smallest eigenvalue of the symmetric part of a sparse matrix, scaled to a unit
+    diagonal, if it is negative; else 0. Rows and columns are divided by the root of the diagonal entry, but at
+    least of 1e-6 times the largest. Eigenvalues are computed by a dense solver. 0 for a matrix without entries."""
     if not matrix.nnz:
         return 0.0
     dense = matrix.toarray()
@@ -120,10 +121,10 @@ def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> Str
 
 
 def _figures(model: PortHamiltonianModel, x: Array, seed: int) -> StructureFigures:
-    """Return the relative errors of a model against the port-Hamiltonian laws at the state x, shape (n,). The
-    laws are J skew, R symmetric and positive semi-definite, E^T z the gradient of H, and dH/dt = u.y - z^T R z.
-    Inputs u are random numbers of the ``seed``. Raise ``StructureError`` for the first error above 1e-11
-    (gradient: 1e-7)."""
+    """Return the relative errors of a model against the port-Hamiltonian laws at the state x, shape (n,). The laws
+    are J skew, R symmetric and positive semi-definite, E^T z the gradient of H, and dH/dt = u.y - z^T R z. The
+    inputs u in the last one are normal random numbers of the ``seed``. Raise ``StructureError`` for the first
+    error above 1e-11 (gradient: 1e-7)."""
     structure, dissipation = model.structure_matrix(x), model.dissipation_matrix(x)
     skewness = _check_entries(model, structure + structure.T, structure, "J is not skew")
     symmetry = _check_entries(model, dissipation - dissipation.T, dissipation, "R is not symmetric")
@@ -162,9 +163,10 @@ def storage_slope(model: PortHamiltonianModel, x: Array) -> tuple[Array, Array, 
 
 
 def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law: str) -> float:
-    """Return the largest entry of the matrix ``gap``, which should vanish, relative to the largest entry of its
-    block of ``matrix``. Blocks belong to pairs of state blocks of the ``model``; the mirror block counts too. Above
-    1e-11, raise ``StructureError`` that names the violated ``law`` and the block."""
+    """Return the largest entry by magnitude of the matrix ``gap``, which should vanish. Each entry is divided by
+    the largest entry of the block of ``matrix`` at the same place, or at the transposed place. Blocks are the rows
+    and columns of two state blocks of the ``model``. If the result exceeds 1e-11, raise ``StructureError`` with
+    the name of the violated ``law`` and of the two state blocks."""
     entries = sparse.coo_array(gap)
     row = column = 0
     figure = 0.0
@@ -196,9 +198,10 @@ def _block_size(model: PortHamiltonianModel, matrix: Matrix, a: int, b: int) -> 
 
 
 def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
-    """Return how negative the smallest eigenvalue of the dissipation ``matrix`` R is, relative to the largest
-    eigenvalue (above 1500 states: to the largest entry, by Lanczos iteration); 0 if it is not negative. Above
-    1e-11, raise ``StructureError`` that names the worst state block of the ``model``."""
+    """Return the size of the smallest eigenvalue of the symmetric part of the dissipation ``matrix`` R if it is
+    negative, else 0. It is relative to the largest absolute eigenvalue; above 1500 states, to the largest entry,
+    and by Lanczos iteration. If the result exceeds 1e-11, raise ``StructureError`` with the worst state block of
+    the ``model``."""
     n = matrix.shape[0]
     if n == 0 or abs(matrix).max() == 0:
         return 0.0
@@ -220,8 +223,9 @@ def _check_definiteness(model: PortHamiltonianModel, matrix: Matrix) -> float:
 
 def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float]:
     """Return E^T z of a model at the state x, shape (n,), and its largest relative error against the gradient of
-    the stored energy. The gradient is formed by finite differences, and their round-off is subtracted. Errors are
-    relative to derivatives nearby in the same state block. Above 1e-7, raise ``StructureError``."""
+    the stored energy H. z are the efforts and E is the descriptor matrix. The gradient is computed by finite
+    differences, whose round-off is subtracted from the error. Errors are relative to the largest derivative nearby
+    in the same state block. Above 1e-7, raise ``StructureError`` with the block."""
     efforts = np.asarray(model.descriptor_matrix(x).T @ model.effort(x))
     slope, noise, nearby = storage_slope(model, x)
     largest = 0.0
@@ -237,9 +241,10 @@ def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float
 
 
 def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``. It is
-    relative to the sum of all absolute powers. Inputs u are normal random numbers of the ``seed``, ``slope`` is the
-    gradient of H. Above 1e-11, raise ``StructureError``."""
+    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``. It
+    is the absolute error over the sum of all absolute powers. Inputs u are normal random numbers of the ``seed``;
+    dH/dt is ``slope``, the gradient of H, times the rates that solve the model's equations. Above 1e-11, raise
+    ``StructureError`` with the worst state block."""
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _least_rate(descriptor, forces)

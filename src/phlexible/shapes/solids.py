@@ -281,10 +281,10 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _tree(self) -> TriangleTree:
-        """Tree of nested bounding boxes of the triangles of this mesh, with which contact detection computes signed
-        distances; cached. The first access raises ``ParameterError`` if the surface is not closed or the solid too
-        thin. The mean thickness 2 V / A (volume, surface area) has to be at least 1e-4 of the diagonal of the
-        bounding box."""
+        """Tree of nested bounding boxes of the triangles of this mesh, with which contact detection computes
+        signed distances; cached. The first access raises ``ParameterError`` if the surface is not closed or the
+        solid is too thin. Too thin is a mean thickness 2 V / A (volume, surface area) below 1e-4 of the diagonal
+        of the bounding box."""
         tree = TriangleTree.from_surface(
             self._closed_surface(
                 f"{self!r}",
@@ -315,7 +315,8 @@ class TriangleMesh(Shape):
     @cached_property
     def _without_repeats(self) -> tuple[Triangulation, int]:
         """Surface of this triangle mesh without repeated triangles, and the number of triangles left out; cached.
-        The first access issues a ``MeshWarning`` if there are any."""
+        The first of equal triangles is kept. Vertices are as the user gave them. The first access issues a
+        ``MeshWarning`` if triangles are left out."""
         surface = self.centred()
         first = first_triangles(surface)
         repeated = len(surface.triangles) - len(first)
@@ -329,9 +330,10 @@ class TriangleMesh(Shape):
 
     @cached_property
     def _moments(self) -> SolidMoments:
-        """Volume [m3], centroid [m] and inertia [m5] of the solid inside this triangle mesh, for density 1; cached.
-        The first access raises ``ParameterError`` if the surface is open or its volume is not positive (triangles
-        oriented inwards), and warns if closed parts overlap."""
+        """Volume [m3], centroid [m] and inertia [m5] of the solid inside this triangle mesh, for density 1;
+        cached. The first access raises ``ParameterError`` if the surface is open or its signed volume is not
+        positive (triangles oriented inwards). It warns if one closed part of the surface lies inside the matter of
+        another, where volume would count twice."""
         advice = "close it, or pass mass= and inertia= with shape=TriangleMesh(...)"
         surface = self._closed_surface("the surface", advice)
         if inner := shells_in_matter(surface):
@@ -405,9 +407,9 @@ def _read_binary(content: bytes) -> Array | None:
 
 
 def _read_text(content: bytes) -> Array | None:
-    """Return the vertices of the triangles of an STL file in text form (``content``), shape (t, 3, 3). They are
-    read from lines "vertex x y z". None if a coordinate is no number or the vertices do not make whole
-    triangles."""
+    """Return the vertices of the t triangles of an STL file in text form, shape (t, 3, 3), from the bytes of the
+    file. They are read from lines "vertex x y z"; all other lines are ignored. None if a coordinate is no number
+    or the number of vertices is no multiple of three."""
     lines = [line.split() for line in content.decode("ascii", errors="replace").splitlines()]
     try:
         vertices = [[float(x) for x in line[1:4]] for line in lines if line[:1] == ["vertex"]]

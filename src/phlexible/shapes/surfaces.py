@@ -131,9 +131,9 @@ def enclosed_moments(surface: Triangulation) -> SolidMoments:
 
 
 def open_edges(surface: Triangulation) -> int:
-    """Return the number of edges of a triangle mesh that its triangles do not run through equally often in both
-    directions. It is 0 for a closed, consistently oriented surface. Vertices equal up to round-off count as one;
-    edges of zero length are left out."""
+    """Return the number of open edges of a triangle mesh. An edge is open if it occurs more often in one direction
+    than in the other, over the sides of all triangles. The result is 0 for a closed, consistently oriented
+    surface. Vertices equal up to round-off count as one; edges of zero length are left out."""
     corners = _joined_corners(surface)
     ahead = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     ahead = ahead[ahead[:, 0] != ahead[:, 1]]

@@ -146,8 +146,9 @@ class TriangleTree:
         return np.asarray(np.einsum("tki,ti->tk", both, self.normals) < half)
 
     def _sharp_points(self) -> tuple[BoolArray, IntArray, Array]:
-        """Return three arrays for the p different vertices of this triangle mesh: whether a sharp edge ends at the
-        vertex (p,), the vertex indices of each triangle (t, 3), and the vertex positions (p, 3) [m]."""
+        """Return three arrays for the p different vertices of this mesh of t triangles. The first, boolean, says
+        whether a sharp edge ends at the vertex (p,). The second has the vertex indices of each triangle (t, 3),
+        the third the vertex positions (p, 3) [m]."""
         _, where = np.unique(self.points, return_index=True)
         index_of = np.full(int(self.points.max()) + 1, -1)
         index_of[self.points.reshape(-1)[where]] = np.arange(len(where))
@@ -171,9 +172,10 @@ class TriangleTree:
         return np.asarray(out)
 
     def _exact_distances(self, w: Array) -> Array:
-        """Return the signed distances [m] of points w (k, 3) from the nearest triangle of this closed mesh, shape
-        (k,), negative inside. Every point is compared with every triangle; the sign follows from the normal of the
-        nearest face, edge or vertex."""
+        """Return the signed distances [m] of k points w (k, 3) from the surface of this closed triangle mesh,
+        shape (k,), negative inside. Every point is compared with every triangle; the nearest one counts. Above a
+        face, the distance is along its normal. Otherwise the sign is that of the offset from the nearest edge or
+        vertex along the mean normal there."""
         a, n = self.corners, self.normals
         r = w[:, None, None, :] - a  # of each place from each corner
         along = np.roll(a, -1, axis=1) - a
@@ -199,9 +201,10 @@ class TriangleTree:
 
 
 def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
-    """Group neighbouring triangles that lie in one plane to faces. Return for each triangle the index of its face,
-    or -1 if no neighbour is in its plane, shape (t,). ``normals`` (t, 3) are unit normals; ``edges`` (3 t,) is the
-    edge index of each side of each triangle."""
+    """Return the index of the plane face of each of t triangles, or -1 if no neighbour lies in its plane, shape
+    (t,). A face is a connected set of triangles; neighbours share an edge and have equal unit normals up to a
+    tolerance. ``normals`` (t, 3) are unit normals; ``edges`` (3 t,) is the edge index of each side of each
+    triangle."""
     order = np.argsort(edges, kind="stable")
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
@@ -213,10 +216,10 @@ def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
 
 
 def _nested_boxes(corners: Array) -> tuple[Array, Array, IntArray, IntArray, IntArray, IntArray]:
-    """Build a tree of bounding boxes of triangles with the vertices ``corners`` (t, 3, 3). Each box is halved along
-    the axis in which its triangles' middles spread most. Return, for b boxes in depth-first order, lower and upper
-    corners, index of the box after the subtree, first triangle (-1) and count (0; no leaf); and the triangles'
-    order."""
+    """Build a binary tree of bounding boxes of t triangles with the vertices ``corners`` (t, 3, 3). Triangles of a
+    box are halved along the axis in which their middles spread most. Return, for b boxes in depth-first order,
+    lower and upper corners (b, 3) and the index of the box after the subtree. First triangle and count follow (-1
+    and 0 unless a leaf), then the order of triangles to which they refer."""
     low, high = corners.min(axis=1), corners.max(axis=1)
     middles = (low + high) / 2
     boxes: list[tuple[Array, Array]] = []

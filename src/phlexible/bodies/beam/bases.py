@@ -169,10 +169,10 @@ class ReducedBasis:
 
 
 def independent_columns(basis: Array, columns: Array, stiffness: Array) -> Array:
-    """Return ``basis`` (n, k), followed by those of the ``columns`` that are linearly independent of all columns
-    before them, unchanged, shape (n, m). Norms are energy norms of the ``stiffness`` (n, n). A column, scaled to
-    norm 1, is independent if its part orthogonal to the span of the columns before exceeds 1e-6. Zero columns are
-    dropped."""
+    """Return ``basis`` (n, k), followed by the ``columns`` that are linearly independent of all columns before
+    them, unchanged, shape (n, m). Independence is tested by Gram-Schmidt orthogonalization, twice, in the inner
+    product of ``stiffness`` (n, n). A column scaled to norm 1 is independent if its part orthogonal to the columns
+    before has a norm above 1e-6. Zero columns are dropped."""
     lower = np.linalg.cholesky(stiffness)
     spanned = np.linalg.qr(lower.T @ basis)[0]
     kept = [basis]
@@ -247,10 +247,10 @@ def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> 
 
 
 def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list[IntArray]:
-    """Return the coordinates of a beam (index arrays) in groups that neither mass nor stiffness couple. Each group
-    consists of whole families (bending in y, bending in z, torsion); ``families`` has the family of each
-    coordinate. Families are coupled if an entry between them exceeds 1e-9 of the geometric mean of the diagonal
-    entries."""
+    """Return index arrays of the elastic coordinates of a beam, in groups that neither mass nor stiffness couple.
+    Each group consists of whole families (bending in y, bending in z, torsion); ``families`` has the family of
+    each coordinate. Two families are coupled if an entry between them exceeds 1e-9 of the geometric mean of the
+    two diagonal entries, or through a third family."""
     kinds = sorted(set(families.tolist()))
     belongs, coupled = families == np.array(kinds)[:, None], np.eye(len(kinds), dtype=bool)
     for matrix in (mass, stiffness) if len(kinds) > 1 else ():
@@ -261,9 +261,9 @@ def _decoupled_groups(families: IntArray, mass: Array, stiffness: Array) -> list
 
 
 def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
-    """Solve the eigenproblem K phi = omega^2 M phi of two symmetric matrices, dense. Return the squared angular
-    frequencies, ascending, shape (n,), and the modes of unit modal mass as columns, shape (n, n). Raise
-    ``LinAlgError`` if M is not positive definite."""
+    """Solve the eigenproblem K phi = omega^2 M phi of two dense symmetric matrices by LAPACK's dsygvd. Return the
+    squared angular frequencies [rad2/s2], ascending, shape (n,), and the modes of unit modal mass as columns,
+    shape (n, n). Raise ``LinAlgError`` if M is not positive definite or the solution does not converge."""
     from scipy.linalg import lapack
 
     # scipy.linalg.eigh calls it too, and takes three times as long for matrices of a beam:
@@ -390,8 +390,8 @@ def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, ki
 def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
     """Return an orthogonal basis of the span of ``columns`` (n, k) in the inner product of the matrix
     ``stiffness``, shape (n, m), m <= k. The first column, which must not be zero, is returned unchanged. The
-    others come from a singular value decomposition of what is orthogonal to it and get its energy norm. Directions
-    with less than 1e-9 of unit norm are dropped."""
+    others come from a singular value decomposition of the parts orthogonal to it, and get its energy norm.
+    Singular values below 1e-9, for columns scaled to norm 1, are dropped."""
     lower = np.linalg.cholesky(stiffness)
     sizes = np.linalg.norm(lower.T @ columns, axis=0)
     unit = columns[:, sizes > 0] / sizes[sizes > 0]
@@ -442,10 +442,10 @@ def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffne
 
 
 def _slope_products(columns: Array, strain: StrainEnergy) -> Array:
-    """Return products of the slopes of two bending shapes of a beam, averaged over each element, as columns, shape
-    (elements, pairs). All pairs of ``columns`` that bend are formed, each column also with itself. Products are
-    divided by the norms of both squares; those below 1e-10 are left out. ``strain`` has the matrix of slopes and
-    its quadrature weights."""
+    """Return the products of the deflection derivatives w' of each pair of bending shapes of a beam, averaged over
+    each element, shape (elements, pairs). Pairs of a column of ``columns`` with itself are included; columns
+    without bending are left out. Products are divided by the norms of both mean squares; columns with norm below
+    1e-10 are left out. ``strain`` has the matrix of w' and its quadrature weights."""
     slopes = strain.squares @ columns
     count = len(strain.weights)
 

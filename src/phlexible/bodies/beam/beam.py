@@ -229,10 +229,10 @@ class Beam(Body):
         return (_shared if self.elements <= SHORT else Beam._discretized)(self, plane_or_space(dimension))
 
     def _discretized(self, dimension: int) -> FloatingBody:
-        """Return this beam as a ``FloatingBody`` with its matrices, damped by ``damping_ratio``. With ``modes``
-        None, its elastic coordinates are those of the finite elements. With a number, they are the axial ones and
-        so many vibration modes; else a user's basis, which ``check_basis`` checks. Nothing is cached.
-        ``dimension`` is the number of space dimensions (2 or 3)."""
+        """Return this beam as a ``FloatingBody`` with its matrices, damped by ``damping_ratio``; not cached. With
+        ``modes`` None, its elastic coordinates are those of the finite elements. With an integer, they are axial
+        coordinates and that number of bending and torsion modes. A user's reduced basis is checked for its number
+        of rows and by ``check_basis``. ``dimension`` is the number of space dimensions (2 or 3)."""
         body, basis = self._in_all_coordinates(dimension)
         if self.modes is None:
             return replace(body, damping=self._modal_damping(body, 0))
@@ -390,9 +390,9 @@ class Beam(Body):
         return discontinuous_stress(self.element_forces(points), strain)
 
     def _part(self, number: int, count: int, elements: int, frame: Frame) -> "Beam":
-        """Return part ``number`` (from 0) of ``count`` equal parts of this beam as a beam with ``elements``
-        elements and the given ``frame``. It has its part of a varying section and the lumped masses on it, with
-        positions counted from its start."""
+        """Return part ``number`` (from 0) of ``count`` equally long parts of this beam, as a new beam with
+        ``elements`` elements and the given ``frame``. A varying section is cut to the part. Lumped masses on the
+        part are kept, with positions along the axis measured from the start of the part."""
         length, section = self.length / count, self._section
         start = number * length
         if isinstance(section, VaryingSection):
@@ -432,9 +432,10 @@ class Beam(Body):
         return basis.array
 
     def _in_all_coordinates(self, dimension: int) -> tuple[FloatingBody, BeamBasis]:
-        """Return the arrays of this beam in all its elastic coordinates, without modal damping, and their basis.
-        For a uniform beam without lumped masses, cached arrays of a beam of unit size are scaled where this is
-        exact. ``dimension`` is the number of space dimensions of the model (2 or 3)."""
+        """Return the arrays of this beam in all elastic coordinates of its mesh, without modal damping, and the
+        matrix of these coordinates. For a uniform beam without lumped masses, cached arrays of a beam of unit size
+        are scaled where this is exact; otherwise they are integrated over the elements. ``dimension`` is the
+        number of space dimensions of the model (2 or 3)."""
         section, mesh = self._section, self._mesh(dimension)
         if not self.masses and not isinstance(section, VaryingSection):
             options = Frame(self.frame), Strain(self.strain), self.rotary_inertia
@@ -444,9 +445,9 @@ class Beam(Body):
         return self._assemble(mesh, basis.columns), basis
 
     def _assemble(self, mesh: BeamMesh, columns: Matrix) -> FloatingBody:
-        """Return the arrays of this beam (``FloatingBody``), without modal damping, for elastic coordinates eta
-        whose mesh coordinates are ``columns @ eta``. The mass moments and the strain energy are assembled from the
-        elements."""
+        """Return this beam as a ``FloatingBody`` (moving frame plus elastic coordinates) without modal damping.
+        Its elastic coordinates eta have the mesh coordinates ``columns @ eta``. Mass moments and strain energy are
+        integrated over the elements of the ``mesh``."""
         inertia = self._inertia(mesh)
         first, second = beam_moments(mesh, columns, inertia)
         strain = beam_strain(self.element_forces(BeamPoints(mesh, columns)), Strain(self.strain))
@@ -454,9 +455,9 @@ class Beam(Body):
         return self._body(mesh, BeamArrays(columns, units, inertia.mass, first, second, strain))
 
     def _body(self, mesh: BeamMesh, arrays: BeamArrays) -> FloatingBody:
-        """Return this beam as a ``FloatingBody`` with the given ``arrays`` (mass moments, strain energy, units) on
-        the finite element ``mesh``. Its modal damping is zero; viscosity and relaxation follow from the material
-        or the sections."""
+        """Return this beam as a ``FloatingBody`` (moving frame plus elastic coordinates) with the given ``arrays``
+        of mass moments, strain energy and units. ``mesh`` is its finite element mesh. Modal damping is zero in the
+        result; viscosity and relaxation follow from the material or the sections."""
         return FloatingBody(
             dimension=mesh.dimension,
             mass=arrays.mass,
@@ -538,8 +539,8 @@ class SplitBeam:
 
 
 def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
-    """Return the lumped masses of a beam as a tuple. Raise ``ParameterError`` if they are no list of ``LumpedMass``
-    or lie outside of the beam, 0 <= x <= length [m]."""
+    """Return the lumped masses of a beam as a tuple. Raise ``ParameterError`` if ``masses`` is no list or tuple of
+    ``LumpedMass``, or if a mass lies outside of the beam, 0 <= x <= length [m]."""
     if not isinstance(masses, list | tuple) or not all(isinstance(each, LumpedMass) for each in masses):
         raise ParameterError(f"masses must be a list of LumpedMass, got {masses!r}")
     for each in masses:

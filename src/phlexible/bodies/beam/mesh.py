@@ -329,10 +329,11 @@ class BeamMesh:
         return BeamFields(*(found * (length**POWERS_OF_LENGTH)[:, None, None]))
 
     def _fields(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes, rotations and strains on this beam's axis per unit of each column of
-        ``basis``, as a ``BeamFields`` of matrices (k, n). ``positions`` (k,) count in lengths of an element;
-        ``basis`` (size, n) maps to mesh coordinates. Axial displacement and twist are interpolated linearly,
-        deflections by Hermite cubics, with the inner coordinates of elements with shear. Nothing is cached."""
+        """Return displacements, derivatives of deflections, rotations and strains on this beam's axis per unit
+        of each of n columns of ``basis``. The result is a ``BeamFields`` of matrices (k, n). ``positions`` (k,)
+        are in element lengths; ``basis`` (size, n) has mesh coordinates. Axial displacement and twist are
+        interpolated linearly, deflections by Hermite cubics; elements with shear have inner coordinates too.
+        Nothing is cached."""
         element, s = self._elements_at(positions)
         length = self.element_length
         linear, linear_rate = lagrange_values(s), lagrange_slopes(s, length)
@@ -352,10 +353,10 @@ class BeamMesh:
     def _bending(
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
-        """Return deflection [m], slope, rotation of the section, curvature [1/m] and shear strain in one plane of
-        this beam, each (k, n), for k points. The points are at relative positions ``s`` (0 to 1) in the elements
-        ``element``; column j belongs to column j of ``basis``. Rotation is slope minus shear strain, curvature the
-        derivative of rotation; without shear the strain is zero."""
+        """Return deflection [m], its derivative w', rotation of the section, curvature [1/m] and shear strain in
+        one plane of this beam, each (k, n), for k points. The points are at relative positions ``s`` (0 to 1) in
+        the elements ``element``. Each column is for one column of ``basis``. Rotation is w' minus shear strain,
+        curvature the derivative of rotation. Without shear the strain is zero."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
         deflection, slope, bend = (self._nodal(element, local, components, basis) for local in cubics)
@@ -389,9 +390,10 @@ class BeamMesh:
         return self._interpolated(element, local, [self.node_size + each for each in inner], basis)
 
     def _interpolated(self, element: IntArray, local: Array, within: list[int], basis: Matrix) -> Matrix:
-        """Return a field of this beam at k points, shape (k, n), for each column of ``basis``: the sum of shape
-        functions ``local`` (k, c) times mesh coordinates. Function j multiplies the coordinate at offset
-        ``within[j]`` from the first one of the point's ``element``. The result is sparse if ``basis`` is sparse."""
+        """Return a field of this beam at k points for each column of ``basis``, shape (k, n). It is the sum of c
+        shape function values at the point, ``local`` (k, c), times mesh coordinates. Function j multiplies the
+        coordinate at offset ``within[j]`` from the first coordinate of the point's ``element``. The result is
+        sparse if ``basis`` is sparse."""
         columns = self.stride * element[:, None] + np.array(within)
         if not isinstance(basis, np.ndarray):
             ends = np.arange(0, local.size + 1, local.shape[1])
@@ -680,10 +682,10 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 
 
 def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
-    """Return the fields that multiply 1, x, y and z (offsets within a section) in the displaced position of points
-    of a beam. The matrix (4 k, 3 (n + 1)) has k rows for each factor and n + 1 columns for each direction. The
-    first column of a direction is the undeformed beam, the others belong to columns of ``basis``. ``inertia`` has
-    the k points and tilts."""
+    """Return the fields along a beam that multiply 1, x, y and z (offsets within a section) in the displaced
+    position of its points. The matrix (4 k, 3 (n + 1)) has k rows for each multiplier and n + 1 columns for each
+    direction. The first column of a direction is for the undeformed beam, the others for the n columns of
+    ``basis``. ``inertia`` has the k positions along the beam, and factors of the section rotations."""
     at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)

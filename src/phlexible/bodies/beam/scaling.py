@@ -97,10 +97,10 @@ def _combined(factors: Array, arrays: Array) -> Array:
 def _unit_beam(
     mesh: BeamMesh, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis, list[Measure]]:
-    """Return read-only arrays of a beam with elements of 1 m, its basis, and the kinds of section strain in its
-    stiffness matrix; cached. Mass moments have a leading axis for unit moments of 1, y and z; the stiffness has
-    one for unit stiffness of each strain. For von Karman strain, the stretch is left out there. ``rotates`` says
-    whether sections have rotary inertia of bending."""
+    """Return read-only arrays of a beam with elements of length 1 m, its mode basis, and the strain measures in
+    its stiffness; cached. Mass moments have a leading axis for unit area integrals of 1, y and z. The stiffness
+    has a leading axis for unit stiffness of each strain measure. The axial strain is left out for von Karman
+    strain. ``rotates`` says whether sections have rotary inertia of bending."""
     section = GeneralSection(np.eye(6), np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0]))
     inertia = beam_inertia(mesh, section, None, (), rotates)
     basis = frame_basis(frame, mesh, lambda _: inertia, is_sparse=False)

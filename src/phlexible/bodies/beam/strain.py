@@ -140,10 +140,11 @@ def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material:
 
 
 def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
-    """Return what a beam's section forces need from mesh and ``basis`` alone, as a tuple of six. They are the
-    kinds of strain, the Gauss point of each (-1: constant in an element), interpolation functions at Gauss points
-    (k, s), and s strain matrices (elements, n), integrated over elements. Matrix of slopes and integration weights
-    of squared slopes follow."""
+    """Return six arrays or tuples for the section forces of a beam, computed from mesh and mode ``basis`` by Gauss
+    quadrature. First, for each of s force unknowns, its strain measure and Gauss point (-1: constant in an
+    element). Third are interpolation functions at Gauss points (k, s), fourth s sparse matrices of integrated
+    strains (elements, n). Last are the matrix of the derivatives of deflection, and quadrature weights for their
+    squares."""
     present = section_strains(mesh.theory, mesh.dimension)
     constant = (Measure.STRETCH,) if mesh.has_shear else (Measure.STRETCH, Measure.TWIST)
     pairs = [(kind, point) for kind in present for point in ((-1,) if kind in constant else (0, 1))]
@@ -163,8 +164,8 @@ def _force_fields(mesh: BeamMesh, basis: Matrix) -> tuple[Any, ...]:
 def _element_stiffness(mesh: BeamMesh, sections: Array, kinds: tuple[Measure, ...], phi: Array) -> Array:
     """Return the stiffness matrix of each of e beam elements for its s strain coefficients, shape (e, s, s).
     Section stiffnesses ``sections`` (k, d, d) at k Gauss points are integrated with the interpolation functions
-    ``phi`` (k, s). ``kinds`` are the kinds of the s strains. An additional stretch that varies linearly along the
-    element is eliminated statically, which softens tapered elements.
+    ``phi`` (k, s). ``kinds`` are the measures of the s strains. An additional axial strain that varies linearly
+    along the element is eliminated statically, which softens tapered elements.
 
     The linear part of the stretch in the element is eliminated, since the constant normal force leaves it free
     (3.12): where bending or twist are coupled with stretch, a constant stretch would be too stiff.
@@ -351,9 +352,10 @@ def hermite_stress(
 
 
 def _nodal_blocks(mesh: BeamMesh, kind: Measure) -> list[StateGroup]:
-    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node, as
-    ``StateGroup`` of size 1. A bending moment has a value [N m] and a derivative along the beam [N] at each node,
-    another force only a value. ``mesh`` is the finite element mesh."""
+    """Return name and unit of each stress state of one section force ``kind`` of a beam, node by node. The list
+    has one ``StateGroup`` of size 1 for each state. A bending moment has a value [N m] and a derivative along the
+    beam [N] at each node. A normal force, shear force or torque has only a value. ``mesh`` is the finite element
+    mesh."""
     symbol, unit = SYMBOLS[kind]
     values = [StateGroup(f"{symbol} at node {k}", unit, 1) for k in range(mesh.elements + 1)]
     if kind not in (Measure.BEND_Y, Measure.BEND_Z):

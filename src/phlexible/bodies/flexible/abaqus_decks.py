@@ -38,9 +38,10 @@ def _read_lines(file: Path) -> Iterator[str]:
 
 
 def _read_entries(file: Path) -> Iterator[_KeywordEntry]:
-    """Yield the keyword blocks of an Abaqus input file: keyword, parameters and the data lines after it. The first
-    block has the keyword "" and lines before any keyword. Keyword lines that end with a comma are continued. For
-    NODE, ELEMENT, NSET and ELSET, data lines of a file named by INPUT= are added."""
+    """Yield the keyword blocks of an Abaqus input file: keyword in upper case, parameters, and the data lines
+    after it, split at commas. The first block has the keyword "" and the lines before any keyword. A keyword line
+    that ends with a comma is joined with the next line. For NODE, ELEMENT, NSET and ELSET, the data lines of the
+    file named by the parameter INPUT are added."""
     lines = [*_read_lines(file), "*END"]
     entry, first = _KeywordEntry("", {}, []), 0
     for k, line in enumerate(lines):
@@ -199,9 +200,10 @@ class _Deck:
         known[number] = value
 
     def _add_elements(self, entry: _KeywordEntry) -> None:
-        """Store the elements of a keyword block by number in the current part of this Abaqus deck. They are added
-        to the set that its parameter ELSET names. Raise ``ParameterError`` for solid elements of an unknown type,
-        or if the numbers do not fill elements. Elements of other unknown types are only counted as left out."""
+        """Store the elements of one ELEMENT keyword block by number in the current part of this Abaqus input file.
+        They are also added to the set that its parameter ELSET names. Raise ``ParameterError`` for solid elements
+        of an unknown type, or if the numbers listed do not fill whole elements. Elements of other unknown types
+        are not stored: they are counted for a later message and listed in the set."""
         name = entry.parameters["TYPE"].upper()
         if self._is_of_meshio:  # which writes any type of that many nodes
             name = {"CAX4P": "CPS4"}.get(name, f"T3D{len(entry.rows[0]) - 1}" if name[0] == "B" else name)
@@ -255,10 +257,10 @@ class _Deck:
         return result
 
     def _placed_scopes(self) -> list[_Scope]:
-        """Return the scopes (tables of nodes, elements and sets) that make up the mesh of this Abaqus deck: the
-        model and all instances, or the model and all parts if there are no instances. Each instance is changed
-        in place: it gets the nodes, elements and sets of its part, unless it defines these numbers or names
-        itself."""
+        """Return the scopes (tables of nodes, elements and sets) that make up the mesh of this Abaqus input file.
+        These are the model and all instances, or the model and all parts if there are no instances. Each instance
+        is first changed in place: it gets the nodes, elements and sets of its part, except where the instance
+        defines the same number or name."""
         scopes = [self._model]
         for instance in self._instances:
             if instance.part.casefold() in self._parts:
@@ -275,10 +277,10 @@ class _Deck:
         number_of: dict[tuple[str, int], int],
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> None:
-        """Add the sets and surfaces of the ``scopes`` (parts and instances) of this Abaqus deck to a mesh, in
-        place, as "instance.name"; a unique name also alone. Surfaces become new cell blocks of side faces;
-        unreadable surfaces go to ``left_out``. ``number_of`` has node indices and ``where`` (block, index) of
-        elements, by (instance, number)."""
+        """Add the sets and surfaces of the ``scopes`` (model, parts or instances) of this Abaqus input file to a
+        mesh, in place. Names are "instance.name", and also "name" alone if it is unique. Surfaces of elements
+        become new cell blocks of side faces; unreadable surfaces are listed in ``mesh.left_out``. By (instance,
+        number), ``number_of`` has node indices and ``where`` (block, index) of elements."""
         used = Counter(key for scope in scopes for key in scope.sets)
         solid = len(mesh.cells)
         for scope in scopes:
@@ -307,9 +309,10 @@ class _Deck:
 
     def _set_entries(self, scope: _Scope, kind: str, name: str) -> Iterator[tuple[str, int]]:
         """Yield (instance name, number) of each node or element in the set or surface ``name`` of this Abaqus
-        deck. It is defined in ``scope`` (model, part or instance). Sets named inside are expanded recursively,
-        ranges with GENERATE are counted out, and a node set by ELSET has the nodes of these elements. Raise
-        ``ParameterError`` if the set does not exist."""
+        input file. The set is defined in ``scope`` (model, part or instance) and of ``kind`` "NSET", "ELSET" or
+        "SURFACE". Sets named inside it are expanded recursively, GENERATE ranges to all their numbers; a node
+        set with parameter ELSET has all nodes of these elements. Raise ``ParameterError`` if the set does not
+        exist."""
         if (kind, name) not in scope.sets:
             raise ParameterError(f"mesh: there is no *{kind} {name!r}, which another one names")
         for entry in scope.sets[kind, name]:
@@ -345,10 +348,10 @@ class _Deck:
         mesh: DeckMesh,
         where: dict[tuple[str, int], tuple[int, int]],
     ) -> list[IntArray] | None:
-        """Return the corner nodes of the element faces of a surface of this Abaqus deck, one array (faces,
-        corners) for each number of corners. None if a face cannot be resolved. Entries without a side mean all
-        faces that belong to one element only. ``key`` is the surface in ``scope``, ``where`` has (block, index)
-        of elements."""
+        """Return the corner nodes of the element faces of a surface of this Abaqus input file, one array (faces,
+        corners) for each number of corners. An entry without a side means all sides of its elements that belong to
+        no second element. ``key`` names the surface in ``scope`` (part or instance); ``where`` has (cell block,
+        index) of each element. None if an element or side is unknown."""
         faces: dict[int, list[IntArray]] = {}
         for entry in scope.sets[key]:
             inside = self._by_name.get(entry.parameters.get("INSTANCE", scope.name).casefold(), scope)

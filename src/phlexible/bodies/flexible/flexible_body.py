@@ -454,10 +454,10 @@ def _body_of_mesh(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of a floating body made from a plane or solid ``mesh``, and its retained displacement
-    shapes with their data. The shapes are read from the cache ``folder``, or computed by ``condense`` and stored
-    there. ``materials`` are the elements' elastic constants, ``interfaces`` the loaded regions, ``choice`` the
-    user's options."""
+    """Return the arrays of a floating body (moving frame plus displacement shapes) made from a plane or solid
+    ``mesh``, and its shapes with their data. The shapes are read from the cache ``folder`` if the arguments are
+    the same, or computed by ``condense`` and stored there. ``materials`` are the elements' elastic constants,
+    ``interfaces`` the loaded regions, ``choice`` the user's options."""
     d = mesh.dimension
     nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
     is_linear = choice.strain is MeshStrain.LINEAR

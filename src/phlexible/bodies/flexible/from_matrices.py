@@ -137,9 +137,9 @@ def nodal_interfaces(
 
 def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalModel) -> MeshInterface:
     """Return one interface of a ``model`` of matrices: a set of ``nodes`` on which joints and loads act. Its
-    matrix gives mean displacement and least-squares rotation from the unknowns, for nodes on one line their mean
-    rotation. Raise ``ParameterError`` for no nodes, for displacements without mass and stiffness, or for an
-    averaged line of nodes without rotations."""
+    matrix computes the mean displacement and the least-squares rotation from the model's unknowns; for nodes on
+    one line the mean of nodal rotations. Raise ``ParameterError`` if there are no nodes, if a node lacks a
+    displacement unknown, or for an averaged line whose nodes have no rotations."""
     nodes = [nodes] if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool) else nodes
     members = np.unique(selected_points(f"interface {name!r}", nodes, model.positions, {}))
     if not len(members):
@@ -174,9 +174,10 @@ def _nodal_interface(name: str, nodes: Any, kind: InterfaceKind, model: NodalMod
 
 
 def _checked_matrix(name: str, value: MatrixLike, size: int | None) -> sparse.csr_array:
-    """Convert a user's matrix ``value`` to a sparse, exactly symmetric matrix. Raise ``ParameterError`` if it is
-    not square, not of the given ``size`` (None: any), not finite, or not symmetric up to round-off. ``name`` is
-    the name of the argument, for messages."""
+    """Convert a user's matrix ``value`` (dense or sparse) to a sparse, exactly symmetric matrix, the mean of it
+    and its transpose. Raise ``ParameterError`` if it is not square, not of the given ``size`` (None: any), not
+    finite, or differs from its transpose by more than a tolerance relative to its largest entry. ``name`` is the
+    name of the argument, for messages."""
     if not sparse.issparse(value):
         value = reals(name, value, "a square matrix")
         if value.ndim != 2:
@@ -259,8 +260,8 @@ def body_of_matrices(
 def _warn_of_external_damping(model: NodalModel, frequencies: Array) -> None:
     """Warn with ``LeftOutWarning`` if the damping matrix of a ``model`` from another program resists rigid
     translations, as a multiple of the mass matrix does. A floating body damps only motions relative to its frame.
-    Damping over mass of a translation [1/s] is ignored if it is round-off, or small against the lowest of the
-    ``frequencies``.
+    The warning is given if damping over mass of a translation [1/s] exceeds round-off and a small fraction of the
+    lowest of the ``frequencies`` [rad/s].
 
     Damping below the round-off of the matrices, which is estimated from the stiffness, is ignored.
     """
@@ -293,10 +294,10 @@ def _strain_energy(
     choice: ShapeOptions,
     geometric: GeometricStiffness | None,
 ) -> StrainEnergy:
-    """Return the strain energy of a body from matrices in its ``retained`` coordinates. It is linear if
-    ``geometric`` is None. Else it has quadratic strains from the user's geometric stiffness: a function called
-    with each displacement shape, or matrices for unit loads, of which each shape has a weighted sum. The weights
-    are its shares in the responses to the loads."""
+    """Return the strain energy of a body from matrices, in its ``retained`` coordinates (amplitudes of
+    displacement shapes). It is linear if ``geometric`` is None. Otherwise quadratic strains follow from the user's
+    geometric stiffness, projected on the shapes. This is a function called with each shape, or matrices for unit
+    loads. For these, the matrix of a shape is a weighted sum, with its shares in the responses to the loads."""
     frequencies = retained.basis.frequencies
     if geometric is None:
         return linear_strain(frequencies)
@@ -324,8 +325,8 @@ def _load_matrices(
 ) -> dict[int, sparse.csr_array]:
     """Return the user's ``geometric`` stiffness matrices of unit loads by the index of the load, reduced to the
     unknowns of the ``model``. The user's lists are named by interface, or by the constant ``INERTIAL``; None in a
-    list is skipped. Loads count over the ``interfaces`` in order, then inertial loads. Raise ``ParameterError``
-    for unknown names, too many matrices, or none at all."""
+    list is skipped. Loads are counted over the ``interfaces`` in order, then inertial loads. Raise
+    ``ParameterError`` for unknown names, lists that are too long, or no matrix at all."""
     per_interface = model.unknowns.dimension + (len(model.unknowns.spin_axes) if choice.moments else 0)
     names = [interface.name for interface in interfaces]
     spins = 4 if model.unknowns.dimension == 2 else 12

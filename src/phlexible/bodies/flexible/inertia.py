@@ -165,8 +165,9 @@ def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Ar
 
 def _rotation_velocities(unknowns: Unknowns, shapes: Array, axis: int) -> Array:
     """Return the velocities of all N unknowns of a finite element model when the body rotates at 1 rad/s about a
-    coordinate ``axis``. In the result (N, n + 1), the first column is for the undeformed body. The others are the
-    change per unit of each of n ``shapes`` of displacement, zero for unknowns that are no translations."""
+    coordinate ``axis``. In the result (N, n + 1), the first column is the velocity of the undeformed body. The
+    other n columns are the axis vector crossed with each displacement shape in ``shapes`` (N, n). They are zero
+    for unknowns that are no translations."""
     result = np.zeros((len(shapes), shapes.shape[1] + 1))
     result[:, 0] = unknowns.rotation(axis)
     count = int(unknowns.node.max(initial=-1)) + 1

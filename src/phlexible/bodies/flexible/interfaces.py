@@ -115,8 +115,8 @@ def _mesh_interface(
 ) -> MeshInterface:
     """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of
     ``nodes``. It has the centroid, a matrix for mean motion by least squares, the nodes, and the outward area
-    vector. Raise ``ParameterError`` if the nodes cover no element side, if an averaged region leaves some of them
-    out, or for the ``kind`` "hinged"."""
+    vector [m2]. Raise ``ParameterError`` if the nodes cover no side of an element. An averaged region that leaves
+    out chosen nodes and the ``kind`` "hinged" raise it too."""
     if kind is InterfaceKind.HINGED:
         raise ParameterError(f'interface {name!r}: "hinged" is for plates, others are "average" or "rigid"')
     region = region_of(name, nodes, source, mesh)
@@ -230,10 +230,10 @@ def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_s
 
 
 def _intended_cells(nodes: Any, cells: IntArray, selected: BoolArray, mesh: ElementMesh) -> IntArray:
-    """Return the chosen elements (indices ``cells``) without those whose vertices were all chosen by accident, as
-    at a rim. Suspects are simplices without a chosen neighbour; if ``nodes`` is a function, also elements with all
-    vertices on the boundary, unless it is True at their middle. For other ``nodes``, all are returned if their
-    vertices are just the ``selected`` ones (mask).
+    """Return the chosen elements (indices ``cells``) without elements whose vertices were all chosen by accident,
+    as at a rim. Suspect are triangles and tetrahedra without a chosen neighbour. If ``nodes`` is a function, also
+    elements with all vertices on the boundary are suspect; suspects where it is True at their middle are kept. For
+    a list, all are returned if their vertices are exactly the ``selected`` ones (mask).
 
     A function decides by its value at the middle of the element, a list by whether a neighbour is chosen.
     """

@@ -298,8 +298,9 @@ def read_output4(file: Path) -> FileMatrices:
 
 
 def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> sparse.csr_array:
-    """Return a sparse matrix of the given ``shape`` from ``columns`` (index, first row, values) of an OUTPUT4 file.
-    If ``form`` says that it is symmetric and only one half is stored, the other half is added."""
+    """Return a sparse matrix of the given ``shape`` from ``columns``, tuples (column index, first row, values) of
+    an OUTPUT4 file. If ``form`` is the code for symmetric and only one triangle is stored, its transpose is added
+    without the diagonal. No columns give a zero matrix."""
     rows = [np.arange(row, row + len(values)) for _, row, values in columns]
     column_indices = [np.full(len(values), column) for column, _, values in columns]
     entries = [values for *_, values in columns]
@@ -310,8 +311,10 @@ def _to_sparse(shape: tuple[int, int], form: int, columns: list[Column]) -> spar
 
 
 def _read_text(lines: list[str]) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield (name, sparse matrix) of each block of a Nastran OUTPUT4 text file, given as ``lines``. For a complex
-    matrix, its type number stands in place of the matrix."""
+    """Yield the name and the sparse matrix of each block of a Nastran OUTPUT4 text file, given as ``lines``.
+    Numbers per line and their width are read from the header; the default is 5 of 16 characters. Columns may be
+    stored dense, or as strings of nonzero entries. For a complex matrix, the integer of its type is yielded in
+    place of the matrix."""
     position = 0
     while position < len(lines) and lines[position].strip():
         head = lines[position]
@@ -350,8 +353,9 @@ def _read_values(lines: list[str], position: int, per_line: int, width: int) -> 
 
 
 def _read_binary(data: bytes) -> Iterator[tuple[str, sparse.csr_array | int]]:
-    """Yield (name, sparse matrix) of each block of a binary Nastran OUTPUT4 file, given as bytes ``data`` of either
-    byte order. For a complex matrix, its type number stands in place of the matrix."""
+    """Yield the name and the sparse matrix of each block of a binary Nastran OUTPUT4 file. The file is given as
+    bytes ``data``; the byte order is recognized from the first byte. Columns may be stored dense, or as strings of
+    nonzero entries. For a complex matrix, the integer of its type is yielded in place of the matrix."""
     order = "<" if data[0] == 24 else ">"
     records = _fortran_records(data, order)
     for head in records:
@@ -430,9 +434,9 @@ def read_matrices(path: str | os.PathLike[str]) -> FileMatrices:
 
 
 def _reader(file: Path) -> Callable[[Path], dict[str, LabelledMatrix]]:
-    """Return the function that reads a file of matrices, chosen by the ending of its name and its first 2048
-    bytes: .full (Ansys), Matrix Market, .op4, Nastran DMIG, else Abaqus. Raise ``ParameterError`` for an OUTPUT2
-    file (.op2)."""
+    """Return the function that reads a file of mass and stiffness matrices. It is chosen by the ending of the
+    file's name and its first 2048 bytes: .full (Ansys), Matrix Market, .op4 (OUTPUT4), Nastran DMIG, else Abaqus.
+    Raise ``ParameterError`` for an OUTPUT2 file (.op2)."""
     if file.suffix.lower() == ".full":
         return read_full
     if file.suffix.lower() == ".op2":

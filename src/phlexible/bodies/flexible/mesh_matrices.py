@@ -121,8 +121,8 @@ def element_materials(
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:
-    """Return Lame constant [Pa], shear modulus [Pa] and density [kg/m3] of a material. In plane stress
-    (``dimension`` 2 only) the first is E nu / (1 - nu^2), else Lame's first constant. In the latter case, raise
+    """Return Lame's first constant [Pa], shear modulus [Pa] and density [kg/m3] of an isotropic material. In plane
+    stress (``dimension`` 2 only) E nu / (1 - nu^2) replaces Lame's first constant. Except in plane stress, raise
     ``ParameterError`` for Poisson's ratios above 0.4999."""
     modulus, ratio = material.youngs_modulus, material.poissons_ratio
     shear = material.shear_modulus

@@ -144,10 +144,10 @@ def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
 
 
 def _polynomials(order: int) -> tuple[IntArray, IntArray]:
-    """Return the m polynomials by which bending moments of degree ``order`` vary over a triangular plate element.
-    The first array (m,) has the edge (0, 1, 2) whose constant tensor each polynomial multiplies. The second (m, 3)
+    """Return the m polynomials for bending moments of degree ``order`` over a triangular plate element. The first
+    array (m,) has the edge (0, 1, 2) whose constant moment tensor each polynomial multiplies. The second (m, 3)
     has the powers of the three barycentric coordinates. Polynomials with a normal moment on an edge come first,
-    edge by edge."""
+    edge by edge; the others vanish on all edges."""
     of_edge, powers = [], []
     for edge, ends in enumerate(EDGES):
         for j in range(order + 1):
@@ -269,8 +269,9 @@ def _moment_matrix(
     mesh: ElementMesh, moments: MomentElements, solution: Array, unknown_indices: IntArray, size: int
 ) -> sparse.csr_array:
     """Return the sparse matrix (3 N, q) that computes bending moments xx, yy, xy [N] at a plate's N nodes from its
-    q unknowns. At a node, the moments of adjacent triangles are averaged. ``solution`` has the moment coefficients
-    of each triangle per unit of its unknowns, ``unknown_indices`` their global indices; ``size`` is q."""
+    q unknowns. At a node, the moments of adjacent triangles are averaged with equal weights. ``solution`` has the
+    moment coefficients of each triangle per unit of its unknowns, ``unknown_indices`` the global indices of these;
+    ``size`` is q."""
     values = _polynomial_values(moments.powers, np.asarray(mesh.element.doflocs).T)  # (m, nodes)
     tensors = moments.tensors[:, :, [0, 1, 0], [0, 1, 1]]  # xx, yy, xy
     share = 1 / np.bincount(mesh.element_nodes.ravel(), minlength=mesh.node_count)[mesh.element_nodes]
@@ -282,10 +283,10 @@ def _moment_matrix(
 
 
 def _unknown_matrix(mesh: ElementMesh, moments: MomentElements, middles: IntArray) -> sparse.csr_array:
-    """Return the sparse matrix from the unknowns of a plate with mixed elements to displacements u, v, w and
-    rotations dw/dy, -dw/dx at its nodes. The shape is (5 N, 3 N + 2 edges), node by node. Unknowns are u, v, w of
-    N nodes, then two rotations for each edge. Slopes of edges that meet are averaged; at the rim only rim edges
-    count. ``middles`` (edges,) are mid-edge nodes."""
+    """Return the sparse matrix that computes displacements u, v, w and rotations dw/dy, -dw/dx of the nodes from
+    the unknowns of mixed plate elements. The shape is (5 N, 3 N + 2 edges), node by node. Unknowns are u, v, w of
+    N nodes, then two rotations of each edge. Rotations are averaged over the edges at a node, at the rim over rim
+    edges only. ``middles`` (edges,) are mid-edge nodes."""
     count, edges = mesh.node_count, len(middles)
     first, last = mesh.vertex_nodes[mesh.mesh.facets]
     sides = (mesh.nodes[last] - mesh.nodes[first])[:, :2] / moments.lengths[:, None] ** 2

@@ -44,9 +44,9 @@ def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def _split_line(line: str) -> tuple[str, list[str]]:
-    """Return the keyword and the text fields of one line of a Nastran file: 8 fields of 8 characters, or 4 of 16 if
-    the keyword has an asterisk. Fields between commas are padded or cut to that number, unless there are more than
-    9."""
+    """Return the keyword and the text fields of one line of a Nastran file. A line has 8 fields of 8 characters,
+    or 4 fields of 16 if the keyword has an asterisk. With commas, the fields between them are padded with "" or
+    cut to that number, unless there are more than 9; then all are returned."""
     keyword = (line.split(",")[0] if "," in line else line[:8]).strip()
     count = 4 if "*" in keyword else 8
     if "," in line:
@@ -209,10 +209,10 @@ class _CoordinateSystems:
         return self._in_basic_axes(*self.grids[grid])
 
     def _in_basic_axes(self, system: int, position: Array) -> Array:
-        """Convert a position from a coordinate ``system`` of this Nastran file, Cartesian, cylindrical or
-        spherical, to basic (global) axes, shape (3,). System 0 is basic. Origin and axes of a system are cached;
-        they follow from three points: origin, a point on z, a point in the xz plane. Raise ``ParameterError`` for
-        an unknown system."""
+        """Convert a position in a coordinate ``system`` of this Nastran file (Cartesian, cylindrical or spherical)
+        to basic (global) Cartesian coordinates, shape (3,). System 0 is basic. Origin and axes of a system are
+        cached. They follow from three points: the origin, a point on the z axis, and a point in the xz plane.
+        Raise ``ParameterError`` for an unknown system."""
         if system == 0:
             return position
         if system not in self._defined:

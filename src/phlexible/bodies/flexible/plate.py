@@ -58,10 +58,10 @@ class Plate(FlexibleBody):
         color: str | None = None,
         large: bool = False,
     ) -> None:
-        """Make a rectangular mesh of a plate and reduce it to a few displacement shapes. It extends from 0 to
-        ``length`` in x and half the ``width`` to both sides in y. Shapes are static responses to forces on
-        ``interfaces`` (also ``moments``), to inertial loads, and the lowest ``modes``. Elements are
-        quadrilaterals, triangles for "hhj". Without ``large``, large meshes raise an error.
+        """Make a rectangular finite element mesh of a plate and reduce it to a few displacement shapes. The plate
+        extends from 0 to ``length`` in x and from minus to plus half the ``width`` in y. The shapes are static
+        responses to forces (and ``moments``) on ``interfaces`` and to inertial loads, and the lowest ``modes``
+        vibration modes. Raise ``ParameterError`` if the mesh would take over 32 GB, unless ``large``.
 
         Args:
             length, width, thickness: [m].
@@ -117,9 +117,10 @@ def checked_elements(elements: Sequence[int]) -> tuple[int, int]:
 def _region_interfaces(
     interfaces: Mapping[str, str | InterfaceSpec] | None, x: Array, y: Array
 ) -> Mapping[str, InterfaceSpec] | None:
-    """Return a user's interfaces of a rectangular plate in the form that ``FlexibleBody.from_mesh`` accepts. Where
-    the value is only a kind of motion, the name of the region (edge, corner, "boundary", "face") is replaced by a
-    function of position; unknown names raise ``ParameterError``. ``x`` and ``y`` are the mesh lines."""
+    """Return a user's interfaces of a rectangular plate with regions replaced by functions of position, as
+    ``FlexibleBody.from_mesh`` needs them. This is done where the value is only a text, the kind of motion, and the
+    name is a region (edge, corner, "boundary", "face"). Raise ``ParameterError`` for other names with a text.
+    ``x`` and ``y`` are the mesh lines [m]. None is returned unchanged."""
     if not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, InterfaceSpec] = {}

@@ -73,8 +73,9 @@ def _plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     """Return one interface (region on which joints and loads act) of a plate from a user's choice of ``nodes``.
-    Its mean motion is averaged over the chosen elements, else over chosen edges. Raise ``ParameterError`` if there
-    is neither, if an averaged interface leaves out chosen nodes, or if a hinged one lies on one line."""
+    Its mean motion is averaged over the chosen elements, or, if there are none, over the chosen edges. Raise
+    ``ParameterError`` if neither elements nor edges are chosen. The same error is raised if an averaged interface
+    leaves out chosen nodes, or all nodes of a hinged interface lie on one line."""
     if isinstance(nodes, str) and nodes in source.element_groups:
         region = MeshRegion(source.element_groups[nodes], np.zeros(0, np.int64), np.zeros(0, np.bool_))
     else:
@@ -228,8 +229,9 @@ def plate_skin(points: PlatePoints) -> Skin:
 
 
 def _rim_edges(points: PlatePoints) -> tuple[IntArray, Array]:
-    """Return the boundary edges of a plate's mesh (in ``points``) as pairs of vertices, counter-clockwise,
-    shape (b, 2), and their outward normals, shape (b, 3)."""
+    """Return the boundary edges of a plate's mesh as pairs of vertex indices, shape (b, 2), and their outward unit
+    normals, shape (b, 3). The plate is on the left of each edge, so that outer edges run counter-clockwise.
+    Outward is in the plane, away from the middle of the adjacent element. ``points`` has the mesh."""
     mesh = points.mesh.mesh
     facets = mesh.boundary_facets()
     corners = np.asarray(mesh.facets.T[facets], dtype=np.int64)
@@ -305,10 +307,10 @@ class _PlateModel:
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
 ) -> _PlateModel:
-    """Return mass matrix, stiffness matrix and unknowns of a plate. Elements with shear have nodal displacements
-    and rotations as unknowns. With mixed elements (Hellan, Herrmann, Johnson), membrane stiffness is added to
-    their bending stiffness, and the nodal mass matrix is transformed to their unknowns. ``nodal_mass`` is the mass
-    matrix of one displacement component, ``section`` has thickness and stiffness."""
+    """Return mass matrix, stiffness matrix and unknowns of a plate as a record. Elements with shear have nodal
+    displacements and rotations as unknowns. For mixed elements (Hellan, Herrmann, Johnson), membrane stiffness is
+    added to their bending stiffness, and the nodal mass matrix is transformed to their unknowns. ``nodal_mass`` is
+    the mass matrix of one displacement component; ``section`` has thickness and stiffness."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")

@@ -155,10 +155,10 @@ def shear_interpolation(kind: CellKind) -> ShearInterpolation:
 
 
 def _triangle_functionals() -> tuple[Array, Array]:
-    """Return points (2, P) of the reference triangle and weights (8, P, 2) of 8 functionals that determine the
-    shear strain in a plate element. Six are the component along an edge at two Gauss points; two are the mean
-    of each component over the element. Functional t is the sum of its weights times strain components at the
-    points."""
+    """Return points (2, P) of the reference triangle and weights (8, P, 2) of 8 functionals of the shear strain in
+    a plate element. Six are the component along each of three edges at two Gauss points. Two are integrals of each
+    component over the element. A functional is the sum over the P points of its weights times the two strain
+    components there."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTri
 
@@ -175,8 +175,8 @@ def _triangle_functionals() -> tuple[Array, Array]:
 
 def _quadrilateral_functionals() -> tuple[Array, Array]:
     """Return points (2, 12) of the reference square and weights (12, 12, 2) of 12 functionals that determine the
-    shear strain in a plate element. Functional t is one strain component at point t. Points are two Gauss points
-    along that component's direction, times the positions 0, 1/2 and 1 across it."""
+    shear strain in a plate element. Functional t is one strain component at point t. For each of two components,
+    the points are two Gauss points along its direction, at each of the positions 0, 1/2 and 1 across it."""
     points, directions = [], []
     for g in GAUSS:
         for across in (0.0, 0.5, 1.0):
@@ -307,9 +307,10 @@ def _shape_functions(mesh: ElementMesh, points: Array, jacobians: Array) -> tupl
 
 
 def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return 8 strains of plate elements of k nodes per unit of their nodal unknowns, shape (e, q, 8, 5 k). They
-    are at q points (2, q) of the reference cell. Three membrane strains, three curvatures and two shear strains,
-    which ``shear`` interpolates from its functionals. The inner rotations of triangles are not included."""
+    """Return 8 strains of e plate elements of k nodes per unit of their nodal unknowns, shape (e, q, 8, 5 k). They
+    are three membrane strains, three curvatures and two transverse shear strains at q points (2, q) of the
+    reference cell. The shear strain is interpolated by ``shear`` from functionals of the deflection's gradient and
+    rotations. The inner rotations of triangles are not included."""
     jacobians = _jacobians(mesh, points, elements)
     _, gradients = _shape_functions(mesh, points, jacobians)
     strains = np.zeros((*jacobians.shape[:2], 8, UNKNOWNS * gradients.shape[3]))
@@ -346,9 +347,10 @@ def _in_mesh_axes(shear: ShearInterpolation, points: Array, jacobians: Array, va
 
 
 def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntArray, points: Array) -> Array:
-    """Return the strains of triangular plate elements per unit of their two inner rotations, shape (e, q, 8, 2).
-    The rotations are multiplied by the bubble function r s (1 - r - s) of the reference coordinates r and s.
-    ``points`` (2, q) are in the reference cell; ``shear`` interpolates the shear strain."""
+    """Return the strains of e triangular plate elements at q points per unit of their two inner rotations, shape
+    (e, q, 8, 2). The order is membrane strains (zero), three curvatures, two shear strains. Each rotation is its
+    unknown times the bubble function r s (1 - r - s) of the reference coordinates r and s. ``points`` (2, q) are
+    these coordinates; ``shear`` interpolates the shear strain."""
     r, s = points
     jacobians, there = (_jacobians(mesh, each, elements) for each in (points, shear.points))
     slopes = np.array([s * (1 - 2 * r - s), r * (1 - r - 2 * s)])
@@ -366,9 +368,9 @@ def _bubble_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntA
 
 def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpolation, elements: IntArray) -> Array:
     """Return minus the two inner rotations of plate triangles that minimize the strain energy, per unit of each
-    nodal unknown. The shape is (e, 2, 5 k) for e elements of k nodes. It solves inner stiffness times X =
-    coupling; inner rotations are eliminated with X. ``section`` has the stiffness; ``shear`` interpolates the
-    shear strain."""
+    nodal unknown. The shape is (e, 2, 5 k) for e elements of k nodes. The result X solves the 2 x 2 systems inner
+    stiffness times X = coupling, both integrated by quadrature. ``section`` has the stiffness; ``shear``
+    interpolates the shear strain."""
     points, weights = _quadrature(mesh)
     areas = np.abs(np.linalg.det(_jacobians(mesh, points, elements))) * weights
     inner = _bubble_strains(mesh, shear, elements, points)
@@ -514,9 +516,9 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the ascending indices of those displacement ``shapes`` of a plate whose slopes cause a large
-    quadratic membrane strain. Large means more than a tenth of the largest such strain, in the energy norm.
-    ``section`` has thickness and stiffness of the plate."""
+    """Return the ascending indices of the displacement ``shapes`` of a plate with a large quadratic membrane
+    strain, from the products of deflection derivatives. Large means more than a tenth of the largest such strain
+    among the shapes, in the energy norm. ``section`` has thickness and stiffness of the plate."""
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)
@@ -529,10 +531,10 @@ def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) ->
 def _quadratic_energies(
     mesh: ElementMesh, section: PlateSection, shapes: Array, pairs: list[tuple[int, int]]
 ) -> tuple[Array, Array]:
-    """Return the mutual membrane energies of the quadratic strains of all ``pairs`` of plate ``shapes``, shape
-    (pairs, pairs) [J]. The strain of a pair is the symmetric product of the gradients of both deflections.
-    Return also the nodal forces of the stress of each pair, shape (5 N, pairs). ``section`` has the membrane
-    stiffness."""
+    """Return the mutual membrane energies [J] of the quadratic strains of all ``pairs`` of plate ``shapes``, shape
+    (pairs, pairs). The strain of a pair is the symmetric product of the gradients of both deflections. Each energy
+    is the integral of one pair's strain times the other's stress. Return also the nodal forces of the stress of
+    each pair, shape (5 N, pairs). ``section`` has the membrane stiffness."""
     first, second = np.array(pairs).T
     energies, loads = np.zeros((len(pairs),) * 2), np.zeros((len(shapes), len(pairs)))
     for part in plate_quadrature(mesh, section):

@@ -284,8 +284,10 @@ def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
 
 
 def _local_coordinates(mesh: ElementMesh, elements: NDArray[np.int32], position: Array) -> Array:
-    """Return the reference coordinates of a position in each of e ``elements`` of a mesh, by Newton's method, shape
-    (d, e). They may lie outside of the reference cell; they are NaN where the iteration does not converge."""
+    """Return the reference coordinates of a position in each of e ``elements`` of a mesh of d dimensions, shape
+    (d, e). They are found by Newton's method from the middle, at most 25 steps, each component limited to 1. They
+    may lie outside of the reference cell. They are NaN where the position is missed by more than 1e-9 of the
+    element's size."""
     mapping = mesh.mesh.mapping()
     middle = np.asarray(mesh.mesh.elem.refdom.p).mean(axis=1)
     X = np.tile(middle[:, None, None], (1, len(elements), 1))

@@ -171,10 +171,11 @@ class _Span:
 
 
 def _diagonalized(span: Array, forces: Array, structure: ElasticStructure) -> tuple[Array, Array]:
-    """Return n displacement shapes of unit mass, orthogonal in mass and stiffness, that span the columns of
-    ``span`` (N, n). Return also their squared frequencies (n,) [rad2/s2], ascending, from a generalized
-    eigenproblem. Shapes without mass get a very high frequency. ``forces`` is the stiffness times ``span``. Raise
-    ``ParameterError`` for a shape without stiffness, or with neither mass nor stiffness."""
+    """Return n displacement shapes that span the columns of ``span`` (N, n), of unit modal mass and orthogonal in
+    mass and stiffness. Return also their squared angular frequencies (n,) [rad2/s2], ascending, from a dense
+    generalized eigenproblem (LAPACK). Shapes without mass get one very high frequency. ``forces`` is the stiffness
+    matrix times ``span``. Raise ``ParameterError`` for a shape without stiffness, or with neither mass nor
+    stiffness."""
     from scipy.linalg import eigh
 
     mass, stiffness = span.T @ (structure.mass @ span), (span.T @ forces + forces.T @ span) / 2
@@ -303,10 +304,11 @@ def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tu
 
 
 def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basis: Array) -> StrainEnergy:
-    """Return the strain energy of a flexible body that keeps only the k coordinates of ``basis`` (n, k); ``small``
-    are their frequencies [rad/s]. Without quadratic strains it is linear. Else each quadratic form is projected:
-    that of old shape s, times frequencies[s], is added to the geometric stiffness of new coordinate j with weight
-    basis[s, j]. Strains without linear part stay separate."""
+    """Return the strain energy of a flexible body that keeps only the k coordinates of ``basis`` (n, k), whose
+    frequencies [rad/s] are ``small``. Without quadratic strains it is linear. Otherwise each quadratic strain is
+    projected on ``basis``. Its matrix is multiplied by the frequency of its largest linear term s. The product is
+    added to the geometric stiffness of new coordinate j with weight basis[s, j]. Strains without linear part stay
+    separate."""
     if not len(strain.factors):
         return linear_strain(small)
     k = len(small)
@@ -508,8 +510,9 @@ def condense(
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
     """Return unit forces and moments on a finite element model's interfaces, and inertial loads of an accelerated
-    and spinning frame. Both have the shape (q, loads) over the q unknowns of the structure ``tied`` with rigid
-    interfaces. Moments and inertial loads are left out if the options ``choice`` say so."""
+    and spinning frame. Both are arrays (q, loads), one column for each load, over the q unknowns of the structure
+    ``tied``, whose rigid interfaces move as one. Moments, or all inertial loads, are left out (no columns) if the
+    options ``choice`` say so."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

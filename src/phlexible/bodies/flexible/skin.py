@@ -139,8 +139,9 @@ def _surface_triangles(mesh: ElementMesh) -> IntArray:
 
 
 def _ordered_around(positions: Array, corners: IntArray) -> IntArray:
-    """Return the four vertices of each facet ``corners`` (f, 4), sorted in cyclic order around it by angle, shape
-    (f, 4). ``positions`` (N, 3) are the positions of all vertices."""
+    """Return the four vertex indices of each of f facets, ``corners`` (f, 4), sorted in cyclic order, shape (f,
+    4). The order is by angle around the mean of the vertices, in the plane of the first three. ``positions`` (N,
+    3) are the positions of all vertices."""
     p = positions[corners]
     middle = p - p.mean(axis=1, keepdims=True)
     normal = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])

@@ -264,8 +264,9 @@ class FramedStructure:
 
     @cached_property
     def _supports(self) -> IntArray:
-        """Indices of r unknowns of this structure whose fixation removes all rigid motions and nothing else, shape
-        (r,), chosen by QR with pivoting."""
+        """Indices of r unknowns of this structure whose fixation removes its r rigid motions without causing
+        forces, shape (r,), ascending. They are the first r pivots of a QR decomposition with column pivoting of
+        the transposed rigid motions, each scaled to unit length."""
         from scipy.linalg import qr
 
         rigid = self.structure.rigid

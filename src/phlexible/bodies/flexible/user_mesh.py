@@ -148,8 +148,8 @@ def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
 
 
 def _read_file(path: str) -> Any:
-    """Read a mesh file (``path``) with the reader for its ending and return the mesh. Raise
-    ``ParameterError`` if it cannot be read or has no points or elements."""
+    """Read a mesh file with the reader for the ending of its ``path`` and return the mesh. Raise
+    ``ParameterError`` if the file does not exist, cannot be read, or has no points or elements."""
     if not os.path.exists(path):
         raise ParameterError(f"mesh: there is no file {path}")
     try:
@@ -183,9 +183,10 @@ def _reader(path: str) -> Callable[[str], Any]:
 
 
 def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> UserMesh:
-    """Convert a mesh of scikit-fem to a ``UserMesh``: its named subdomains become groups of elements, its
-    boundaries groups of facets. ``kind`` is the kind of its cells, ``order`` the order of their geometry. If
-    ``is_flat``, raise ``ParameterError`` unless plane cells lie in a plane z = const."""
+    """Convert a mesh of scikit-fem to a ``UserMesh``. Its named subdomains become groups of elements, its named
+    boundaries groups of facets, given by their vertices. ``kind`` is the kind of its cells, ``order`` (1 or 2) the
+    order of their geometry. Plane meshes get z = 0. ``is_flat`` asks for a check of plane cells;
+    ``ParameterError`` is raised unless they lie in a plane z = const."""
     positions = np.zeros((mesh.doflocs.shape[1], 3))
     positions[:, : len(mesh.doflocs)] = mesh.doflocs.T
     _check_flat(positions, kind.dimension, is_flat)
@@ -226,8 +227,10 @@ def _groups(groups: Any) -> Any:
 
 
 def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
-    """Return a mesh made from points (p, 3) [m] and cells, indices of triangles (e, 3) or of cells of four
-    points (e, 4). Those of four are of the kind ``of_four``. Raise ``ParameterError`` for other arrays."""
+    """Return a linear mesh made from points (p, 3) [m] and cells, which are point indices of each element.
+    Cells are triangles (e, 3), or (e, 4) of the kind ``of_four``: tetrahedra or quadrilaterals. Raise
+    ``ParameterError`` for other shapes, indices that are no integers, or indices of missing points. Points
+    without cells are allowed."""
     positions, corners = reals("points of the mesh", points), np.asarray(cells)
     if positions.ndim != 2 or positions.shape[1] != 3:
         raise ParameterError(f"mesh: its points must have shape (p, 3), got {positions.shape}")
@@ -243,10 +246,10 @@ def _from_arrays(points: Any, cells: Any, of_four: CellKind) -> UserMesh:
 
 
 def _from_meshio(mesh: Any, is_flat: bool | None, of_four: CellKind) -> UserMesh:
-    """Convert a mesh of meshio to a ``UserMesh`` with its named groups and a list of what was left out. Its cells
-    of highest dimension become elements, quadratic ones with all nodes. Raise ``ParameterError`` unless they are
-    of one known kind. Triangles and quadrilaterals may be mixed on a curved surface, if ``of_four`` is
-    quadrilateral. ``is_flat``: plane cells must lie in a plane z = const."""
+    """Convert a meshio mesh to a ``UserMesh`` with its named groups and a list of cells left out. Cells of highest
+    dimension become elements, quadratic ones with all middle nodes. Raise ``ParameterError`` unless they are of
+    one known kind. Triangles and quadrilaterals may be mixed on a curved surface if ``of_four`` is quadrilateral.
+    If ``is_flat``, plane cells must lie in a plane z = const, and z becomes 0."""
     points = np.zeros((len(mesh.points), 3))
     points[:, : np.shape(mesh.points)[1]] = mesh.points
     by_dimension = {_cell_dimension(block.type): block.type for block in mesh.cells if len(block.data)}
@@ -292,9 +295,10 @@ def _cell_dimension(name: str) -> int:
 
 
 def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Array, IntArray]:
-    """Return points, and quadratic cells of the given ``kind`` in scikit-fem's order of nodes. Missing nodes in the
-    middle of faces and cells (of 8-node quadrilaterals and 20-node hexahedra) are added; triangles and tetrahedra
-    are returned unchanged."""
+    """Return points, and cells of second order of the given ``kind`` in scikit-fem's order of nodes.
+    Quadrilaterals of 8 nodes get a node in their middle, hexahedra of 20 nodes in the middle of faces and cells.
+    Their positions are found by serendipity interpolation and added at the end of the points. Triangles,
+    tetrahedra and quadrilaterals of 9 nodes are returned unchanged."""
     if kind in (CellKind.TETRAHEDRON, CellKind.TRIANGLE):
         return points, cells  # edges 01 12 20 03 13 23 in both
     if kind is CellKind.QUADRILATERAL and cells.shape[1] == 8:
@@ -309,9 +313,10 @@ def _complete_nodes(points: Array, cells: IntArray, kind: CellKind) -> tuple[Arr
 
 
 def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Add nodes in the middle of faces and cells to hexahedra of 20 nodes (e, 20), at their serendipity positions.
-    Neighbours share the node of a common face. Return all points with the added points at the end, and cells of 27
-    nodes (e, 27)."""
+    """Convert serendipity hexahedra of 20 nodes to hexahedra of 27 nodes by adding nodes in the middle of faces
+    and cells. Their positions are those of the serendipity interpolation. Neighbours share the node of a common
+    face, found by its four corners. Return all points (P, 3), with added points at the end, and the node indices
+    of e cells (e, 27)."""
     edge_of = {frozenset(edge): 8 + k for k, edge in enumerate(VTK_EDGES)}
     columns = []
     for face in VTK_FACES:
@@ -510,8 +515,9 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
 
 
 def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Return the indices of those triangles or tetrahedra of a mesh that overlap the most neighbours; none if no
-    two overlap. Neighbours overlap if their centers are on the same side of the common facet."""
+    """Return the indices of the triangles or tetrahedra of a mesh that overlap the largest number of neighbours.
+    The array is empty if no two overlap. Two neighbours overlap if their centroids are on the same side of the
+    common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
     positions = mesh.geometry
@@ -529,8 +535,9 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
 
 
 def _reference_points(mesh: ElementMesh) -> Array:
-    """Return the points of the reference cell at which the elements of a mesh are checked for a positive volume,
-    shape (d, q). They are quadrature points and, unless the elements are straight simplices, the geometry nodes."""
+    """Return the points of the reference cell, shape (d, q), at which the elements of a mesh are checked for a
+    positive volume. They are the quadrature points of the mass matrix. Unless elements are triangles or tetrahedra
+    with straight sides, the geometry nodes are added."""
     from skfem.quadrature import get_quadrature
 
     points = np.asarray(get_quadrature(mesh.mesh.elem.refdom, mesh.mass_degree)[0])

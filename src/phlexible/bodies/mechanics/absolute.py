@@ -138,9 +138,10 @@ def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
 
 
 def _strain_vectors(group: QuadraticStrains, x: Array) -> tuple[Array, Array]:
-    """Return the two vectors u and v, each (..., g, d), whose dot product is strain g of a group of string
-    elements. They are sums of the node positions x (..., N, d), formed from differences to the first node, so that
-    rigid translations cause no round-off."""
+    """Return the two vectors u and v, each (..., g, d), whose dot product is the strain of each of g string
+    elements. Both are weighted sums of the node positions x (..., N, d) in d dimensions. They are computed from
+    differences to the first node of each element, so that rigid translations cause no round-off. If both sums have
+    the same weights, v is the array u."""
     nodal = x[..., group.nodes, :]
     origin, differences = nodal[..., 0, :], nodal[..., 1:, :] - nodal[..., :1, :]
 

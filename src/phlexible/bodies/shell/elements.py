@@ -77,9 +77,10 @@ def _curvature_rows(at: Array) -> Array:
 
 
 def _shear_rows(at: Array) -> Array:
-    """Return the coefficients of the assumed transverse shear strains (MITC4) in dot products at q points ``at``
-    (q, 2), shape (q, 2, 12). The strain along r is interpolated linearly in s between the middles of two sides,
-    that along s in r. The columns are products of the node differences x_k - x_1 with the four directors."""
+    """Return the coefficients of the assumed transverse shear strains (MITC4) at q element coordinates ``at`` (q,
+    2), shape (q, 2, 12). The strain along r is interpolated linearly in s between the middles of two sides; the
+    strain along s is interpolated in r. The coefficients multiply 12 dot products: three node differences x_k -
+    x_1 with each of the four directors."""
     rows = np.zeros((len(at), 2, 12))
     for side in (-1.0, 1.0):
         for axis, middle in enumerate(([0.0, side], [side, 0.0])):
@@ -156,10 +157,10 @@ class ShellElements:
         return rows
 
     def _assumed_membrane(self, at: Array) -> Array:
-        """Return assumed membrane strains (11, 22, 2 12; element MITC4+) per unit of dot products of node
-        differences, at q reference points ``at`` (q, 2), shape (e, q, 3, 6). In warped elements, the strain that
-        is quadratic in the reference coordinates is replaced: it follows from strains at the middles of sides and
-        of the element. This avoids membrane locking."""
+        """Return assumed membrane strains (11, 22, 2 12) of e shell elements (MITC4+) per unit of dot products of
+        node differences, shape (e, q, 3, 6). ``at`` (q, 2) are reference coordinates. In warped elements, the
+        strain that is quadratic in these is replaced by a combination of strains at the middles of the four sides
+        and of the element. This avoids membrane locking."""
         twist = CORNERS.prod(axis=1) / 4
         (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
@@ -251,9 +252,10 @@ class ShellElements:
         return sizes, np.hstack([*numbers, section.across / 4 * self.node_areas])
 
     def _eliminated(self, section: ShellSection) -> list[tuple[Array, Array]]:
-        """Return pairs (g, F^-1 g) of arrays (e, m, 18), first for assumed membrane forces and moments, then for
-        assumed shear forces. g are integrals over each element of stress shapes times strain coefficients, F (e, m,
-        m) of stress shapes times compliance of the ``section`` times stress shapes. g^T F^-1 g is the stiffness."""
+        """Return two pairs (g, F^-1 g) of arrays (e, m, 18) for e elements with m assumed stress shapes: membrane
+        forces with moments, then shear forces. g is the integral over each element of stress shapes times strain
+        coefficients. F (e, m, m) is the integral of stress shapes times compliance of the ``section`` times stress
+        shapes. g^T F^-1 g is the stiffness matrix with stresses eliminated."""
         found = []
         rows = self.strain_rows(GAUSS), self.shear_rows(GAUSS)
         stiffness = section.stiffness, section.shear

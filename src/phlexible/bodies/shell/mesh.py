@@ -177,9 +177,10 @@ class ShellMesh(SoftMesh):
         return np.asarray(self.director_at[self.corner_directors])
 
     def first_axes(self, axis: ArrayLike | None) -> Array:
-        """Return for each of e elements the vector whose projection on the element is the direction of angle 0 of a
-        laminate, shape (e, 3). It is ``axis`` (3,), or for None the direction of u of a grid. Raise
-        ``ParameterError`` without both, or for an axis nearly normal to an element.
+        """Return a vector for each of e elements whose projection on the element is the direction of angle 0 of a
+        laminate, shape (e, 3). It is ``axis`` (3,), the same for all. If that is None, it is the direction of the
+        parameter u of a grid. Raise ``ParameterError`` without axis and grid, or for an axis nearly normal to an
+        element.
 
         Raises:
             ParameterError: no axis and no grid, or an axis that is normal to an element.
@@ -263,9 +264,10 @@ class ShellMesh(SoftMesh):
         return np.asarray(means - along * directors)
 
     def _gradients(self, positions: Array, velocities: Array | None) -> Array:
-        """Return the deformation gradients of mid-surface and unit normal at the corners of each of e elements,
-        shape (e, 4, 3, 3). The nodes are at ``positions`` (N, 3). If ``velocities`` (N, 3) are given, return
-        instead the velocity gradients there, in which the normal stays a unit normal."""
+        """Return the deformation gradients, from the undeformed mesh, at the corners of each of e shell elements,
+        shape (e, 4, 3, 3). They map two mid-surface tangents and the unit normal to those with nodes at
+        ``positions`` (N, 3), in the axes of these positions. If ``velocities`` (N, 3) are given, return instead
+        the spatial velocity gradients there [1/s], in which the normal stays a unit normal."""
         at = np.searchsorted(self.used, self.cells)
         now = _frames(positions[at], self.cells)
         if velocities is None:
@@ -389,9 +391,10 @@ def _normals(x: Array, at: Array) -> Array:
 
 
 def _refuse_folded(x: Array, cells: IntArray) -> None:
-    """Raise ``ParameterError`` if an element has two different nodes at the same position, is folded (its corners
-    face both sides) or has no area. x (e, 4, 3) are the positions of its nodes ``cells`` (e, 4). The tolerance is
-    1e-9, relative to the longest side or its fourth power."""
+    """Raise ``ParameterError`` if a shell element has two different nodes at the same position, is folded, or has
+    no area. Folded means that the normal at a corner opposes the normal at the middle. x (e, 4, 3) are the
+    positions of the nodes ``cells`` (e, 4) of e elements. Distances are compared with 1e-9 times the longest side,
+    products of normals with 1e-9 times its fourth power."""
     sides = np.linalg.norm(x - np.roll(x, -1, axis=1), axis=2)
     size = sides.max(axis=1)
     sides[cells == np.roll(cells, -1, axis=1)] = np.inf  # of triangles
@@ -408,9 +411,10 @@ def _refuse_folded(x: Array, cells: IntArray) -> None:
 
 
 def _check_sides(points: Array, cells: IntArray) -> None:
-    """Raise ``ParameterError`` if a mesh falls into parts that share no sides of elements, only nodes or nothing.
-    Warn (``MeshWarning``) of slits, where different nodes are at the same position. ``points`` (p, 3) are
-    positions, ``cells`` (e, 4) the elements."""
+    """Raise ``ParameterError`` if a shell mesh falls into parts that share no sides of elements, only nodes or
+    nothing. Parts are the connected components of the graph of elements with common sides. Warn (``MeshWarning``)
+    if different nodes are at the same position, which makes a slit. ``points`` (p, 3) are positions, ``cells`` (e,
+    4) the nodes of the elements."""
     one, two = _side_pairs(cells)
     graph = sparse.coo_array((np.ones(len(one)), (one // 4, two // 4)), shape=(len(cells),) * 2)
     if (count := connected_components(graph.tocsr(), directed=False)[0]) > 1:
@@ -440,9 +444,10 @@ def warn_of_thickness(thickness: float, areas: Array) -> None:
 
 
 def _corner_pairs(cells: IntArray) -> IntArray:
-    """Return pairs of corners of two elements at the same end of a common side, shape (pairs, 2); corner k of
-    element e has the number 4 e + k. Two elements at a side give two pairs. The last two corners of a triangle,
-    which are one node, are a pair too. ``cells`` (e, 4) are the nodes of the elements."""
+    """Return pairs of element corners that are the same node at one end of a side shared by two elements, shape
+    (pairs, 2). Corner k of element e has the index 4 e + k. Each shared side gives two pairs, one at each end. The
+    last two corners of a triangle, which are the same node, are a pair too. ``cells`` (e, 4) are the nodes of the
+    elements."""
     one, two = _side_pairs(cells)
     same = cells.ravel()[one] == cells.ravel()[two]
     ends = [_next(one), _next(two)]
@@ -459,9 +464,10 @@ def _next(corner: IntArray) -> IntArray:
 
 
 def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of sides of different elements that have the same two nodes, as two arrays (pairs,). A side
-    is given by the number 4 e + k of its first corner. Where more than two elements meet, each two of them give a
-    pair. ``cells`` (e, 4) are the nodes of the elements."""
+    """Return all pairs of element sides with the same two nodes, as two index arrays (pairs,). The side from
+    corner k of element e to its next corner has the index 4 e + k. Where more than two elements meet at a side,
+    each two of them give a pair. Sides without length of triangles are left out. ``cells`` (e, 4) are the nodes of
+    the elements."""
     ends = np.sort(np.stack([cells.ravel(), np.roll(cells, -1, axis=1).ravel()], axis=1), axis=1)
     order = np.lexsort(ends.T)
     ends, most = ends[order], int(np.unique(ends, axis=0, return_counts=True)[1].max())
@@ -474,10 +480,10 @@ def _side_pairs(cells: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
-    """Return the elements (e, 4) with the node order of some reversed, so that neighbours face the same way. In
-    each connected part, this is the way of the first element. Where more than two elements share a side, only
-    those at less than 30 degrees count as neighbours. ``points`` (p, 3) are positions. Raise ``ParameterError``
-    for a surface with only one side (Moebius).
+    """Return the elements (e, 4) with the node order of some reversed, so that normals of neighbours point to the
+    same side. In each connected part, the first element keeps its order. Where more than two elements share a
+    side, only elements at less than 30 degrees count as neighbours. Triangles keep their repeated node last.
+    ``points`` (p, 3) are positions. Raise ``ParameterError`` for a surface with only one side (Moebius).
 
     Raises:
         ParameterError: a surface with one side, as of Moebius.
@@ -506,9 +512,10 @@ def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
 
 
 def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, IntArray]:
-    """Return unit directors that are means of element normals: their index at each corner of each element (e, 4),
-    the directors (k, 3) and their points (k,). A node gets several directors where adjacent elements meet at more
-    than 30 degrees. ``points`` (p, 3) are positions, ``cells`` (e, 4) the elements."""
+    """Return unit directors of a shell, the normalized sums of the normals of adjacent elements. Results are the
+    director index at each corner of each element (e, 4), the k directors (k, 3) and their nodes (k,). A node gets
+    several directors where elements that share a side meet there at more than 30 degrees. ``points`` (p, 3) are
+    positions, ``cells`` (e, 4) the nodes of the elements."""
     normals = _frames(points[cells], cells)[..., 2].reshape(-1, 3)
     pairs = _corner_pairs(cells)
     smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
@@ -523,9 +530,9 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
 
 
 def _user_directors(directors: Any, points: Array) -> Array:
-    """Return a user's ``directors`` at all ``points`` (p, 3) of a mesh as unit vectors, shape (p, 3). They are an
-    array (p, 3), or a function that is called with the position (3,) of each point and returns a vector (3,).
-    Raise ``ParameterError`` for other shapes and zero vectors."""
+    """Return a user's ``directors`` (normals of a shell) at all ``points`` (p, 3) of a mesh, scaled to unit
+    length, shape (p, 3). The user passes an array (p, 3), or a function that is called with the position (3,) of
+    each point. Raise ``ParameterError`` for other shapes and zero vectors."""
     if callable(directors):
         values = [called(directors, "directors", x.copy(), at=f"at x = {x.tolist()}") for x in points]
     else:

@@ -354,10 +354,10 @@ class Shell(MeshedNodalBody):
         )
 
     def _folds(self, areas: Array) -> ProductElements:
-        """Return the folds of this shell as elements: at each, a stiff quadratic energy keeps the dot product
-        of two directors of a node at its initial value. Its stiffness is that across the thickness, times the
-        ``areas`` (e, 4) of the element corners at both directors. It is divided by the squared sine of the
-        angle."""
+        """Return the folds of this shell as elements that keep the angle of two directors of a node by a stiff
+        energy. It is quadratic in the change of their dot product from its initial value. The stiffness of each
+        fold is that across the thickness times the area of the element corners at both directors, from ``areas``
+        (e, 4) [m2]. It is divided by the squared sine of the angle."""
         mesh, g = self.soft_mesh, self.soft_mesh.gyration
         own = np.bincount(mesh.corner_directors.ravel(), areas.ravel())
         one, two = mesh.folds.T
@@ -499,9 +499,10 @@ class Shell(MeshedNodalBody):
 
 
 def _with_edges(interfaces: Mapping[str, Any] | None, edges: Mapping[str, IntArray]) -> Mapping[str, Any]:
-    """Return a user's ``interfaces`` of a shell with its ``edges`` (node indices by name) added as averages. Where
-    the value is a text, such as "rigid", it is the kind of the edge of that name; raise ``ParameterError`` for
-    other names. None gives the edges alone; other objects are returned unchanged."""
+    """Return a user's ``interfaces`` of a shell (name: nodes and kind) together with all its ``edges`` (node
+    indices by name), of kind average. A text such as "rigid" as value chooses the kind of the edge of that name.
+    Raise ``ParameterError`` for a text if there is no edge of the name. None gives the edges alone; values that
+    are no mapping are returned unchanged."""
     if interfaces is not None and not isinstance(interfaces, Mapping):
         return interfaces
     result: dict[str, Any] = {name: (nodes, "average") for name, nodes in edges.items()}
