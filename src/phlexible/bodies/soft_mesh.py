@@ -531,9 +531,9 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
 
 
 def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Return the nodes of each boundary edge of a sheet both of whose ends are in ``points`` (point indices of the
-    user's mesh), shape (edges, k). k is 2, or 3 with the middle node in elements of order 2, in the order along
-    the edge. Boundary edges are those that occur in one element only."""
+    """Return the nodes of each boundary edge of a sheet whose two ends are both in ``points``, shape (edges, k). k
+    is 2, or 3 with the middle node in elements of order 2, in the order along the edge. ``points`` are point
+    indices of the user's mesh. Boundary edges are those that occur in one element only."""
     cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
     edges_of_elements = []
     for first, last in zip(range(count), [*range(1, count), 0], strict=True):

@@ -540,7 +540,7 @@ class SplitBeam:
 
 def _check_masses(masses: object, length: float) -> tuple[LumpedMass, ...]:
     """Return the lumped masses of a beam as a tuple. Raise ``ParameterError`` if ``masses`` is no list or tuple of
-    ``LumpedMass``, or if a mass lies outside of the beam, 0 <= x <= length [m]."""
+    ``LumpedMass``. A mass outside of the beam, 0 <= x <= length [m], raises it too."""
     if not isinstance(masses, list | tuple) or not all(isinstance(each, LumpedMass) for each in masses):
         raise ParameterError(f"masses must be a list of LumpedMass, got {masses!r}")
     for each in masses:

@@ -354,8 +354,8 @@ class BeamMesh:
         self, element: IntArray, s: Array, components: tuple[NodeComponent, ...], shear: Inner, basis: Matrix
     ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix]:
         """Return deflection [m], its derivative w', rotation of the section, curvature [1/m] and shear strain in
-        one plane of this beam, each (k, n), for k points. The points are at relative positions ``s`` (0 to 1) in
-        the elements ``element``. Each column is for one column of ``basis``. Rotation is w' minus shear strain,
+        one plane of this beam. Each has the shape (k, n) for k points and n columns of ``basis``. The points are
+        at relative positions ``s`` (0 to 1) in the elements ``element``. Rotation is w' minus shear strain,
         curvature the derivative of rotation. Without shear the strain is zero."""
         length = self.element_length
         cubics = [function(s, length) for function in (hermite_values, hermite_slopes, hermite_curvatures)]
@@ -684,8 +684,8 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
 def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
     """Return the fields along a beam that multiply 1, x, y and z (offsets within a section) in the displaced
     position of its points. The matrix (4 k, 3 (n + 1)) has k rows for each multiplier and n + 1 columns for each
-    direction. The first column of a direction is for the undeformed beam, the others for the n columns of
-    ``basis``. ``inertia`` has the k positions along the beam, and factors of the section rotations."""
+    direction. The first of these is for the undeformed beam, the others for the n columns of ``basis``.
+    ``inertia`` has the k positions and factors of section rotations."""
     at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)

@@ -157,10 +157,10 @@ class ShellElements:
         return rows
 
     def _assumed_membrane(self, at: Array) -> Array:
-        """Return assumed membrane strains (11, 22, 2 12) of e shell elements (MITC4+) per unit of dot products of
-        node differences, shape (e, q, 3, 6). ``at`` (q, 2) are reference coordinates. In warped elements, the
-        strain that is quadratic in these is replaced by a combination of strains at the middles of the four sides
-        and of the element. This avoids membrane locking."""
+        """Return assumed membrane strains (11, 22, 2 12) of shell elements (MITC4+) per unit of dot products of
+        node differences, shape (e, q, 3, 6). e is the number of elements; ``at`` (q, 2) are reference coordinates.
+        In warped elements, the strain that is quadratic in these is replaced. It becomes a combination of strains
+        at the middles of the four sides and of the element, which avoids membrane locking."""
         twist = CORNERS.prod(axis=1) / 4
         (r, s), x = bilinear_slopes(MIDDLE)[0], self.X - self.X[:, :1]
         tangents, warp = np.einsum("ak,eki->eai", np.stack([r, s]), x), np.einsum("k,eki->ei", twist, x)
