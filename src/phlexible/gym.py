@@ -146,8 +146,9 @@ class Env(gymnasium.Env[Array, Array]):
         return np.asarray(self._lowest + (np.clip(given, -1.0, 1.0) + 1.0) / 2 * (self._highest - self._lowest))
 
     def _move(self, values: Array) -> dict[str, Any]:
-        """Advance the simulation by one interval with input values. Return {"time": t}, with "error" if a
-        time step fails."""
+        """Set the input values, advance the simulation by the time steps of one interval, and return the
+        dictionary {"time": t} with t in s. If a time step does not converge, the message is added under "error"
+        and nothing is raised."""
         info = dict[str, Any]()
         self._set_inputs(values)
         try:
@@ -211,9 +212,10 @@ class Env(gymnasium.Env[Array, Array]):
         return 1 if interval is None else whole_steps("interval", interval, self._step_size, SAME_INTERVAL)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
-        """Return the names of the inputs that are actions with their counts of numbers, and the lower and upper
-        limits of all numbers. ParameterError is raised unless each input has finite limits (lowest, highest) with
-        lowest < highest, as numbers or arrays of its size."""
+        """Return the inputs that are actions as (name, size) pairs, and the lower and upper limits of all their
+        components as two flat arrays. ``actions`` maps each input name to (lowest, highest), scalars or arrays of
+        the input's size. ParameterError is raised for an empty mapping, limits of another size, non-finite limits
+        or lowest >= highest."""
         if not isinstance(actions, Mapping) or not actions:
             raise ParameterError(f"actions must be limits by names of inputs, got {actions!r}")
         names, ends = [], ([], [])  # type: ignore[var-annotated]
@@ -434,9 +436,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
 
 
 def _bounds(bounds: Any, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """Return the least and greatest observations, each of the ``shape`` of an observation, from the user's
-    ``bounds``; they may be infinite. ParameterError is raised unless they are two numbers or arrays of this shape,
-    with least <= greatest."""
+    """Return arrays of the least and greatest observations, both with the ``shape`` of an observation, from the
+    user's ``bounds``. These are a pair of numbers or arrays of this shape; infinite entries are allowed.
+    ParameterError is raised for anything else, and where least > greatest."""
     wanted = "bounds must be (least, greatest) of the observations"
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
         raise ParameterError(f"{wanted}, got {bounds!r}")

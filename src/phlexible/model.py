@@ -315,10 +315,10 @@ class Model(Mechanism):
         options: StepOptions,
         motion: Motion,
     ) -> LivePage | str:
-        """Return a function that makes a live web page which simulates this model as in the run of ``motion``: it
-        takes title, outputs (sensors by name) and sections, and returns HTML text. If there can be none, return
-        the reason as a text. ``kind`` is the start of the run, ``duration`` and ``step`` are its length and time
-        step [s], ``options`` those of its scheme."""
+        """Return a function that makes a live web page, which simulates this model as in the run of ``motion``.
+        Its arguments are a title, outputs (sensors by name) and section names; it returns HTML text. It raises
+        ModelError if the model was changed since. With an adaptive step (a tolerance in ``options``), return the
+        reason why there is no page, a text. ``duration`` and ``step`` are in s."""
         if options.tolerance is not None:
             return "tolerance= changes steps as it goes, and a page takes steps of one size"
         seen, system = motion.run, motion.run.system  # a motion that refers to itself is not freed at once
@@ -789,9 +789,10 @@ def _steps(step: float | None, every: int, output_step: float | None, tolerance:
 
 
 def _first_instant(cache: ModelCache, system: System, kind: InitialKind | State) -> tuple[State, Instants, bool]:
-    """Return the start ``kind`` of a run of ``system`` as a state and as an instant (all positions and
-    velocities). The third result is whether its constraints are redundant. ``cache`` keeps what was
-    computed of the model before."""
+    """Return the start of a run as a state, as an instant (positions and velocities of points), and whether
+    constraints are redundant there. ``kind`` is a state, which is checked, or a kind of start computed through
+    ``cache``. For a moving state, a LeftOutWarning names controllers with memory and conditional events, which
+    begin anew."""
     if not isinstance(kind, State):
         return cache.start.of(system, kind)
     anew = [name for name, law in controllers(system) if law.delay_periods or (law.law and law.law.order)]

@@ -70,8 +70,9 @@ def _arrays(tensors: Iterable[Any]) -> list[Array]:
 
 @cache
 def _functions() -> tuple[Any, Any]:
-    """Return two functions of PyTorch (subclasses of ``autograd.Function``): a simulated run, and its
-    derivative."""
+    """Return two subclasses of PyTorch's ``autograd.Function``, which embed phlexible in differentiation. The
+    first simulates a run and returns sensor values as tensors. The second computes the products of its derivative
+    with output weights, for the backward pass; its own derivative raises ``ModelError``."""
     torch = optional("torch", "torch")
 
     class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed

@@ -252,8 +252,9 @@ def build_file(path: Path, output: Path, targets: Sequence[str] | None, duration
 
 @contextmanager
 def _file_that_runs(path: Path) -> Iterator[None]:
-    """Context manager in which the user's Python file ``path`` can import modules of its folder. Any exception,
-    ``SystemExit`` too, is raised again as ``UserFileError`` with the file and line."""
+    """Context manager in which the user's Python file ``path`` can import modules of its folder, which is put
+    first on ``sys.path``. Any exception, ``SystemExit`` too, is raised again as ``UserFileError`` with the file
+    and, if known, the line. The path entry is removed at the end."""
     sys.path.insert(0, str(path.parent.resolve()))  # as python my_model.py does
     try:
         yield

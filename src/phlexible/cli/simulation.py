@@ -88,8 +88,10 @@ def _quality_rows(check: MotionCheck) -> list[tuple[str, str]]:
 
 
 def _peaks(program: ModelToRun, motion: Motion) -> Table:
-    """Return a printable table of the extreme transverse displacements of beams in a ``motion`` relative to
-    their length, with reference values of the gallery (``program``)."""
+    """Return a printable table of the largest and smallest transverse displacements of beam points in a
+    ``motion``, divided by the beam length. Rows follow for reference values of the gallery program, only for the
+    first transverse axis and runs of the reference's duration. Displacements along the third axis at round-off are
+    left out."""
     table = Table(box=None, pad_edge=False)
     table.add_column("peaks of the elastic displacement")
     for head in ("greatest", "smallest", "away" if program.references else ""):

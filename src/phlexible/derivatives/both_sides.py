@@ -447,10 +447,10 @@ def _differentiate_groups(
 
 
 def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
-    """Return the derivatives of all equations of a run with respect to one parameter, by central differences.
-    ``upper`` and ``lower`` are residuals (steps, unknowns) with the parameter of ``model`` increased and
-    decreased. Each has one array for each sequence of time steps between velocity jumps. Raise ``ModelError`` if
-    both changes are not opposite, except at friction limits."""
+    """Return the derivatives of all equations of a run with respect to one parameter, by central differences of
+    residuals. ``upper`` and ``lower`` have residuals (steps, unknowns) with the parameter of ``model`` increased
+    and decreased, one array for each time interval between velocity jumps. Raise ``ModelError`` if the differences
+    to both sides are not opposite. With contact history, changes at friction limits are checked separately."""
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
@@ -492,9 +492,10 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
-    """Return two weighted sums of the model data changes of the perturbed ``models`` with the indices ``group``.
-    The first is for increased, the second for decreased parameters. ``weights`` has one entry for every model,
-    also outside the group."""
+    """Return two weighted sums of the changes of model data that perturbed parameters cause, for finite
+    differences. The first is for increased, the second for decreased parameters. ``models`` has both changes for
+    each parameter, ``group`` the indices summed (at least one). ``weights`` has one entry for each model, also
+    outside of the group."""
     both = []
     for side in ("up", "down"):
         found: ModelChanges | None = None
@@ -525,8 +526,8 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return a mask (unknowns,) of the equations of a time step that a parameter changes. An equation counts if
-    its residuals with the parameter increased and decreased differ in any bit. Only a sample of the time steps is
-    evaluated, among them some where loads or prescribed motions change."""
+    its residuals with the parameter increased and decreased differ in any bit. Residuals are evaluated in a sample
+    of time steps only, among them some where the parameter changes loads or prescribed motions."""
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

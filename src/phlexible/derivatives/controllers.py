@@ -92,10 +92,10 @@ def _checked(answer: object, shape: tuple[int, ...], name: str, time: float) -> 
 
 
 def _measured(items: Sequence[Any], dimension: int) -> Reading:
-    """Return one ``Reading`` (sensor) that measures everything a controller is called with, concatenated in the
-    order of ``items``, shape (instants, values). A point of a body gives position and velocity in world axes (six
-    values). A joint gives value and rate of each of its coordinates, a sensor its own value. ``dimension`` is that
-    of the model."""
+    """Return one sensor (``Reading``) for all measured values with which a controller is called, concatenated in
+    the order of ``items``, shape (instants, values). A point of a body gives position and velocity in world axes
+    (six values). A joint gives value and rate of each of its coordinates, a sensor its own value. ``dimension`` (2
+    or 3) selects the joint coordinates."""
 
     def read(run: RecordedRun) -> Array:
         columns = [np.zeros((run.count, 0))]

@@ -520,9 +520,10 @@ class ReadingsOfRuns:
         return {**self.parameters, **{name: samples for name, (_, samples) in self.inputs.items()}}
 
     def _built_from(self, arrays: Iterable[Any]) -> dict[str, Any]:
-        """Return the argument for the user's build function, a dictionary made of other ``arrays`` for all
-        ``values`` by name. A scalar array becomes a float; an array of an input becomes a ``Signal`` with these
-        values at the input's times."""
+        """Return the argument of the user's build function, a dictionary from the names of the parameters and
+        inputs to values. ``arrays`` are the values in the order of ``self.values``. A scalar array becomes a float
+        and an array of an input a ``Signal`` with these samples at the input's times. Other arrays are converted
+        to float64."""
         found: dict[str, Any] = {}
         for name, value in zip(self.values, arrays, strict=True):
             own = np.asarray(value, dtype=np.float64)

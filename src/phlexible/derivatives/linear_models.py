@@ -194,10 +194,10 @@ class _Change:
 
 
 def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Change]:
-    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to each of the
-    parameters ``varied``. They are central differences. For each parameter a model with it increased is built;
-    parameters that change different entries share one with all decreased. ``base`` is the model at the parameters.
-    Raise ``ModelError`` if states, inputs or outputs change.
+    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to the parameters
+    ``varied``, by central differences. For each parameter, a model with it increased is built. For the other side,
+    parameters that change different matrix entries share one model in which all are decreased. ``base`` is the
+    unperturbed model. Raise ``ModelError`` if states, inputs or outputs change.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
@@ -259,9 +259,10 @@ def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Return the left and right eigenvector (y, x) of A x = s E x for a known eigenvalue s. They are computed by
-    inverse iteration from random vectors and scaled to largest entry 1. Raise ``ModelError`` if the eigenvalue is
-    repeated, that is if y . E x is nearly zero.
+    """Return the left and the right eigenvector (y, x) of A x = s E x for a known eigenvalue s. A fixed number of
+    inverse iterations, with LU factors of the matrix at a slightly shifted s, starts from random vectors. Both are
+    scaled to a largest absolute entry of 1. Raise ``ModelError`` if y . E x is nearly zero, because the eigenvalue
+    is then repeated.
 
     Raises:
         ModelError: an eigenvalue that is not simple.

@@ -177,9 +177,10 @@ class Reader:
         return self.read(sensors, states, np.arange(len(self.times)))
 
     def _energies(self, states: Mapping[str, Array], instants: IntArray) -> Array:
-        """Return the energies of each of the given ``states``, shape (states, 4) [J]: kinetic, strain, gravity and
-        spring energy. States are arrays by the names in ``OF_STATES``, with a first axis (states,). ``instants``
-        are the indices of their times."""
+        """Return the kinetic, strain, gravity and spring energy of each of the given ``states``, shape (states, 4)
+        [J], by the compiled time-stepping code. ``states`` maps names of state arrays (position, rotation,
+        velocity, ...) to arrays with a first axis (states,). ``instants`` are the indices of their times, at which
+        moving frames are evaluated."""
         memory, found = self.assembly.memory, np.zeros((len(instants), 4))
         flat = np.zeros((len(instants), memory.counts["state_size"]))
         for name in OF_STATES:

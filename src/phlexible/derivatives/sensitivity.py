@@ -232,9 +232,9 @@ def _derivatives(
     residuals: Array | None = None,
 ) -> Sensitivity | None:
     """Return the sensor values of a run and their derivatives with respect to all parameters ``varied``, by
-    forward differentiation through all time steps. ``base`` is the model of the run; ``recipe`` builds models.
-    ``residuals`` of a recorded run are propagated like a parameter; return None if they would move its states. For
-    a simulated run they are None.
+    forward differentiation through all time steps. ``base`` is the run's model; ``recipe`` builds the perturbed
+    models. For a recorded run, the ``residuals`` of its equations are propagated like a parameter. If they would
+    move the recorded states, None is returned. For a simulated run ``residuals`` is None.
 
     Args:
         run, base, recipe, varied: the run, its model, the recipe of models, and parameters.
@@ -322,8 +322,9 @@ def _size(table: Array) -> float:
 
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
     """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, or
-    if its time steps differ in size. Position, rotation, elastic coordinates and velocity are compared, up to a
-    tolerance.
+    if its time steps differ in size. Step sizes are compared to 1e-9 of the duration. Position, rotation, elastic
+    coordinates and velocity are compared, up to a small share of the largest recorded value; the message names the
+    first that differs.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -343,9 +344,10 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
 
 
 def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
-    """Simulate the time steps of a recorded motion again, with the log that derivatives need, and return the run.
-    Raise ``ParameterError`` if positions, rotations or velocities differ from the recorded ones by more than a
-    tolerance. ``base`` is the model, ``options`` are those of the time steps.
+    """Simulate the time steps of a recorded motion again, with everything stored that derivatives need, and return
+    the run. ``base`` is the model; the constant step size follows from the recorded times. Raise
+    ``ParameterError`` if positions, rotations or velocities differ from the recorded ones by more than a small
+    share of the largest recorded value.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

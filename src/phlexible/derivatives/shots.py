@@ -578,9 +578,9 @@ class InputRuns:
         return InputRun(costs, self, inputs, taken, own)
 
     def _model_for(self, inputs: dict[str, Signal]) -> tuple[Built[Costs], dict[str, Signal]]:
-        """Return the model for the given input signals, and the signals that it evaluates. The last model is used
-        again, with the new sample values written into its signals, if signals change nothing but loads and sample
-        times are equal. Otherwise a model is built and stored."""
+        """Return the model for the given input signals, and the copies of the signals that it evaluates. The last
+        model is returned again, with the new sample values written into its signals, if all signals change only
+        loads and all sample times are equal. Otherwise a model is built by the user's function and cached."""
         if self._last_model is not None and self._loads_alone and all(self._loads_alone.values()):
             own, given = self._last_model
             if all(np.array_equal(each.times, inputs[name].times) for name, each in given.items()):

@@ -552,8 +552,8 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
     """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
-    tolerance. Its answers are compared with dual-number derivatives for one random change of the end velocities
-    and one of the initial pose."""
+    tolerance. It may be approximate, which is faster. Solutions with it are compared with dual-number derivatives
+    for one random change of the end velocities and one of the initial pose."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system, system.largest_length, memory["velocity_weight"])

@@ -86,8 +86,9 @@ def excess_at(jump: VelocityJump, assembly: Assembly) -> float:
 
 
 def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
-    """Return a sensor whose value is how far the condition of an event (``jump``) exceeds its threshold, zero at
-    the event. For an event at a prescribed time, its value is the time since then [s]."""
+    """Return a sensor whose value is how far the condition of an event exceeds its threshold, so that it is zero
+    at the event. For an event at a prescribed time, the value is the time since then [s], negative before.
+    ``jump`` is the velocity jump that the event caused."""
     when = assembly.system.mechanism.events[jump.event].when
     if isinstance(when, float):
         return Reading(lambda run: run.time - when)
@@ -491,10 +492,10 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints of costs backwards through one time step of a run with forces that are Python functions
-    of the state (``laws``). q and v (costs, velocities) are the adjoints of pose and velocities at its end. Return
-    those at its start, of its residuals and of the force values, by a small linear system for the force values.
-    ``from_the_end`` counts later steps of this kind."""
+    """Propagate adjoints of costs backwards through one time step with forces that are Python functions of the
+    state, evaluated at its end. q and v, shape (costs, velocities), are the adjoints of pose and velocities at its
+    end. Return the adjoints at its start, of its residuals and of the force values. A dense linear system is
+    solved for the force values. ``from_the_end`` counts later steps of this kind."""
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)

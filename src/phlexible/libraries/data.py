@@ -259,9 +259,9 @@ class ModelData:
         return f"{first}\n\n{text}#define PH_IDENTITY 0x{identity}ull\n"
 
     def _text(self) -> list[str]:
-        """Return the lines of the C header that depend on the structure of a model only, and further lines. The
-        latter are the model's name, a digest of the former and the default request for a time step. Models that
-        differ in values alone, such as masses, have the same structure."""
+        """Return the lines of a model's C header that depend on its structure only, followed by three more. These
+        define the model's name, a digest (SHA-256, first 16 digits) of the structural lines, and the default
+        request for a time step. Models that differ in values alone, such as masses, have the same digest."""
         same = [
             *self._sizes(),
             *self._declarations(),
@@ -392,8 +392,9 @@ class ModelData:
         yield "}"
 
     def _functions_of_users(self) -> Iterable[str]:
-        """Yield lines of C that declare the user's compiled energy functions and a table of pointers to them. They
-        also have the indices and lengths of the model's arrays that hold addresses of these functions."""
+        """Yield lines of C that declare the user's compiled energy functions, a table of pointers to them, and
+        where addresses of these functions go. The latter are the numbers and lengths of those arrays of the model
+        that store function addresses. Without user functions, only two macros of value 0 are defined."""
         names = list(self.energies.modules)
         indices = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in indices] if names else []
@@ -476,8 +477,10 @@ class ModelData:
 
     @cached_property
     def _measured(self) -> "_Measured":
-        """Return the integers, floating-point values and C initializers for functions of time, measurements, the
-        tape (recorded operations of sensors) and controllers. The result is cached."""
+        """Return the integers, floating-point values and C initializers of a model's measured outputs and
+        controllers for a compiled library. Functions of time (prescribed motions, loads, controller targets) are
+        included, and the recorded arithmetic operations of sensors. Initializers refer to the two flat arrays by
+        indices. The result is cached."""
         whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
         pieces, columns = list[str](), list[str]()
 

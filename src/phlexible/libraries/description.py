@@ -125,9 +125,10 @@ def _unit(mechanism: Mechanism, name: str, load: Load | None) -> str:
 
 
 def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
-    """Return the prescribed moving vectors and paths of a model as functions of time for a library. Cosine and
-    sine of a path's value are replaced by zero, since the library needs its value only. ``assembly`` has the
-    model's arrays, ``run_times`` are start, time step and duration of the run."""
+    """Return the prescribed moving vectors and paths of a model as functions of time, three components each, for a
+    library. For a path (prescribed value of an angle or displacement), only the value, the third component, is
+    stored; its cosine and sine are replaced by zero. ``assembly`` has the model's arrays, ``run_times`` are start,
+    time step and duration [s]."""
     names, paths = list[str](), list[bool]()
     for part in assembly.moving:
         is_path = isinstance(part, TimePath)
@@ -144,8 +145,9 @@ def _moving_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
 
 
 def _target_data(assembly: Assembly, run_times: RunTimes) -> TimeData:
-    """Return the targets (reference values) of all controllers of a model as functions of time for a library.
-    ``assembly`` has the model's arrays. ``run_times`` are start, time step and duration of the run."""
+    """Return the targets (reference values) of all controllers of a model as fitted functions of time for a
+    library, one column for each component. Controllers without a target are left out. ``assembly`` has the model's
+    arrays; ``run_times`` are start, time step and duration of the run [s]."""
     aimed = [each for each in assembly.controlled if each.feedback.target is not None]
     names = [f"target of {each.name}" for each in aimed for _ in range(each.feedback.count)]
 

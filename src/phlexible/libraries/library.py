@@ -204,8 +204,9 @@ class LibraryParameters(_ByName[float]):
         return float(found[0])
 
     def __setitem__(self, name: str, value: float) -> None:
-        """Set the parameter ``name`` of a compiled library to a ``value``. ParameterError if it is outside the
-        range, or if time steps were computed and the parameter is not tunable.
+        """Set the parameter ``name`` of a compiled library to a finite ``value``. ParameterError is raised if the
+        library has no such parameter, or if the value is outside of its range. It is also raised if the parameter
+        changes the start or the joints and time steps were already computed.
 
         Raises:
             ParameterError: no parameter of that name, a value outside of its range, or one that is fixed by now.
@@ -390,8 +391,9 @@ def _functions(path: Path) -> ctypes.CDLL:
 
 
 def _opened(path: Path) -> ctypes.CDLL:
-    """Load a shared library from the file ``path`` with ctypes. If a file of this name was replaced after it
-    was loaded, a copy is loaded, so that the new content is used."""
+    """Load a shared library from the file ``path`` with ctypes and return it. On Linux, if a file of this name was
+    loaded and replaced since, a temporary copy is loaded, because the dynamic linker would return the old content.
+    The copy is deleted after loading."""
     maps = Path("/proc/self/maps")
     if not maps.exists() or f"{path} (deleted)" not in maps.read_text(encoding="utf-8", errors="replace"):
         return ctypes.CDLL(str(path))

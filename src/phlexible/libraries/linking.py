@@ -98,8 +98,9 @@ def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform,
 
 def _compiler(target: Platform) -> tuple[list[str], bool]:
     """Return the command that compiles C for the platform ``target`` as a list, and whether the compiler is Zig.
-    On the machine's own platform (not Windows) its C compiler is used, else Zig. Raise ``MissingExtraError`` if
-    ziglang is needed and not installed.
+    For this machine's own platform, the first of cc, gcc and clang on the path is used, except on Windows.
+    Otherwise ``ziglang`` is used with the target's name. Raise ``MissingExtraError`` if ziglang is needed and not
+    installed.
 
     Raises:
         MissingExtraError: there is none.

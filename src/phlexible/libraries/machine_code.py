@@ -66,9 +66,10 @@ def object_files(
 
 
 def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """Compile LLVM modules (``codes``) for a processor (``machine``) in a separate Python process and return their
-    object files by name. A crash of LLVM ends only that process and raises ``RuntimeError`` here. Optimizations
-    are chosen for the processor ``optimized_for``, if it is given."""
+    """Compile LLVM modules for a processor (``machine``) in a separate Python process and return their object
+    files by name. ``codes`` are the modules as LLVM bitcode by name. A crash of LLVM ends only that process and
+    raises ``RuntimeError`` here, with its last error lines. If ``optimized_for`` is given, code is optimized for
+    that processor."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -131,8 +132,9 @@ def _set_machine(module: Any, triple: str, target: Any) -> None:
 
 
 def _without_foreign(text: str) -> str:
-    """Return LLVM assembly (``text``) in which intrinsics of special processors (x86, ARM, ...) are replaced. Each
-    becomes an internal function under a new name that returns zero; calls use the new names.
+    """Return LLVM assembly (``text``) in which intrinsics of particular processors (x86, ARM, ...) are replaced.
+    Each declaration becomes an internal function under a new name that returns zero, and calls use the new name.
+    This is safe because the results are used by other such intrinsics only.
 
     What they would return is stored before it is asked for, and never looked at but by others of them.
     """

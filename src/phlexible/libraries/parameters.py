@@ -264,9 +264,10 @@ class FunctionFit:
         return values
 
     def _largest_error(self, functions: ParameterFunctions) -> float:
-        """Return the largest relative error of fitted ``functions`` at random parameter values: of one parameter,
-        of all, and at ends of ranges. The model is built for each. Errors within round-off are ignored;
-        ParameterError if an error exceeds the limit."""
+        """Return the largest relative error of fitted ``functions`` at random parameter values, with a fixed seed.
+        Values vary for one parameter alone, for all within their ranges, and at ends of all ranges. The model is
+        built for each. Errors within round-off count as zero. ParameterError is raised if an error exceeds the
+        limit."""
         random = np.random.default_rng(3)
         usual = [each.usual for each in self._ranges]
         tried: list[tuple[str, list[float]]] = []

@@ -172,9 +172,10 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Yield the intervals between the breakpoints of several piecewise polynomials (``parts``), shifted in time by
-    ``shifts``. An interval is given by its begin and a list of the pieces that are valid in it. Nothing is yielded
-    if one of the polynomials has no pieces."""
+    """Yield (begin, pieces) for each time interval between breakpoints of several piecewise polynomials. Each
+    polynomial in ``parts`` has its breakpoints moved earlier by its entry of ``shifts`` [s]. ``pieces`` lists the
+    polynomial piece of each that is valid in the interval. The last interval has no end. Nothing is yielded if one
+    of the polynomials has no pieces."""
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -264,8 +265,9 @@ def _harmonic(
     signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
     """Return a harmonic function of time that fits the samples y of ``signal`` at the ``times``; None if none
-    fits. It is c + a cos(w t) + b sin(w t), plus a linear term v t if ``on_line``. The frequency follows from
-    equidistant samples at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on, and is then refined."""
+    fits. It is c + a cos(w t) + b sin(w t), plus a linear term v t if ``on_line``. The frequency w follows from a
+    three-term recursion of equidistant samples, at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on. It is
+    then refined by least squares."""
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -287,9 +289,10 @@ def _harmonic(
 def _refined(
     signal: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
-    """Return a harmonic function of time, of the form of ``_harmonic``, whose frequency w [rad/s] is fitted
-    in ever longer windows; None if it does not fit the samples y of ``signal``. Windows begin at ``start``
-    and have points ``stride`` apart; a line is added if ``on_line``."""
+    """Return a harmonic function of time whose frequency is fitted in ever longer windows, or None if it does not
+    fit the samples y. It is a constant plus sine and cosine of w t, plus a straight line if ``on_line``. Windows
+    of ``signal`` begin at ``start`` [s]; their points are ``stride`` [s] apart. The frequency w [rad/s] rounded to
+    the fewest decimal digits that fits is preferred."""
     found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:
@@ -350,9 +353,10 @@ def _fits_samples(column: Column, times: Array, y: Array) -> bool:
 
 
 def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], name: str) -> tuple[Column, float]:
-    """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to ``end``, and
-    their largest error. Pieces of degree 10 are halved until their error is at most 1e-13 of the largest value;
-    they are cut at ``kinks``. ParameterError, with ``name``, if pieces become too short or too many.
+    """Return piecewise polynomials that approximate a function of time (``signal``) from ``begin`` to ``end`` [s],
+    and their largest error. They interpolate at Chebyshev points with degree 10. Pieces start at ``kinks`` and are
+    halved until their error at check points is at most 1e-13 of the largest value. ParameterError, with ``name``,
+    is raised if pieces become too short or too many.
 
     Raises:
         ParameterError: a function that jumps, or is too rough.
@@ -384,8 +388,9 @@ def _pieces(signal: Columns, begin: float, end: float, kinks: Sequence[float], n
 
 
 def _in_powers(fitted: Array) -> Array:
-    """Convert a polynomial from a Chebyshev series (``fitted``) on the interval from -1 to 1 to ascending powers
-    of x, and return the coefficients. On that interval x runs from 0 to 1."""
+    """Convert a Chebyshev series on the interval from -1 to 1 to ascending powers of x, and return the new
+    coefficients. Here x = (s + 1) / 2 for the variable s of the series, so that x is zero at the start of the
+    interval and one at its end. ``fitted`` are the coefficients of the series, lowest degree first."""
     outer = chebyshev.cheb2poly(fitted)
     total, power = np.zeros(len(outer)), np.array([1.0])
     for coefficient in outer:

@@ -85,9 +85,9 @@ def _grip_counts(bodies: Sequence[PlacedBody]) -> list[tuple[PlacedBody, int]]:
 
 
 def _grip(model: Mechanism, placed: PlacedBody, port: Attachment) -> Grip | None:
-    """Return a drag point (grip) at a port of a body (``placed``), or None if the model refuses a force there. A
-    force of zero is added to the model, and a torque of zero if the body is rigid and can rotate; a page sets
-    them while its user drags the body."""
+    """Add a zero force to the model, with which the mouse drags a body at a point (``port``), and return both as a
+    ``Grip``. If the body is rigid and can rotate, a zero torque is added too. The page sets their values while its
+    user drags. Return None if the model refuses the force."""
     try:
         force = model.apply(Force(port, ZERO, name=f"pull at {port}"))
     except PhlexibleError:
@@ -241,8 +241,9 @@ def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
 
 
 def _drawn_values(parts: PageParts) -> list[tuple[str, Array]]:
-    """Return the names of all bodies, surfaces and moving frames that a live page draws, each with all values on
-    which its drawing depends. They serve to compare two variants of a model."""
+    """Return a list of (name, values) for all bodies and surfaces that a live page draws, and for all moving
+    frames together. The values, one flat array for each name, are all numbers on which its drawing depends. Two
+    variants of a model are drawn alike if these lists are equal."""
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):
@@ -377,9 +378,10 @@ def _rounded(x: float) -> float:
 
 
 def _panels(parts: PageParts, energy: float, pack: Packing) -> list[Tree]:
-    """Return up to a fixed number of plots of a live page, as dictionaries. Vector outputs have their own plot;
-    scalar outputs of one unit share plots. Energies count from the start; their initial value is in the label if
-    it is not small beside ``energy`` [J]. ``parts`` is the data of the page; ``pack`` stores arrays."""
+    """Return the plots of a live page as dictionaries, up to a fixed number. A vector output has its own plot;
+    scalar outputs of one unit share plots. Outputs with too many components are left out. Energies count from the
+    start; their initial value is in the label if it is not small beside ``energy`` [J]. ``parts`` is the page's
+    data; ``pack`` stores arrays."""
     alike: dict[str, list[tuple[str, int, int]]] = {}
     panels: list[tuple[str, list[tuple[str, int, int]]]] = []
     data = parts.data
@@ -448,9 +450,10 @@ def _body(parts: PageParts, scene: Scene, number: int, pack: Packing) -> Tree:
 
 
 def _carried(parts: PageParts, number: int, point: Array, shapes: Array, pack: Packing) -> Tree:
-    """Return a dictionary by which a page computes a point of a body from the stored state. The point is the
-    centre of mass + rotation times (``point`` + ``shapes`` times elastic coordinates). ``parts`` is the data of
-    the page, ``number`` the index of the body; ``pack`` stores arrays."""
+    """Return a dictionary by which a page computes the position of one point of a body from the stored state. The
+    point is the centre of mass + rotation matrix times (``point`` + ``shapes`` times elastic coordinates). The
+    dictionary has offsets of these arrays in the state's memory, and the two constants. ``shapes`` are stored in
+    single precision by ``pack``, None for a rigid body. ``number`` is the body's index."""
     memory, layout = parts.data.memory, parts.run.now.system.layout
     return {
         "place": memory.offset_of("position") + 3 * number,
@@ -472,9 +475,9 @@ def _state_indices(parts: PageParts, number: int) -> Array:
 
 
 def _nodes(parts: PageParts, number: int, skin: Skin, pack: Packing) -> Tree:
-    """Return a dictionary by which a page computes the nodes of a string or soft body from the stored state.
-    Coordinate i is base[i] plus a weighted sum of state entries, given as a sparse matrix. ``parts`` is the data
-    of the page, ``number`` the index of the body, ``skin`` its drawn shape; ``pack`` stores arrays."""
+    """Return a dictionary by which a page computes the drawn points of a string or soft body from the stored
+    state. Coordinate i is base[i] plus a weighted sum of state entries, stored as a compressed sparse row matrix
+    in single precision. ``number`` is the index of the body, ``skin`` its drawn shape; ``pack`` stores arrays."""
     indices = _state_indices(parts, number)
     if skin.coordinates is not None:
         chosen = skin.coordinates.ravel()
@@ -503,9 +506,10 @@ def _numbered(parts: PageParts) -> list[tuple[Grip, int]]:
 
 
 def _grip_data(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree:
-    """Return the data of a drag point (``grip``) for a page: its position on a body, the mass of the body, and the
-    inputs that the point sets. ``number`` is the index of its first input. ``parts`` is the data of the page;
-    ``pack`` stores arrays."""
+    """Return the data of a point at which the mouse drags a body (``grip``), a dictionary for a page. It has the
+    indices of the body and of the force and torque inputs, mass, name and the point's position. The position is a
+    function of rigid motion and elastic coordinates, or a weighted sum of nodal coordinates. ``number`` is the
+    index of its first input; ``pack`` stores arrays."""
     port = grip.port
     assert isinstance(port, Attachment)
     body = parts.run.now.system.index[port.placed]
@@ -530,9 +534,10 @@ def _grip_data(parts: PageParts, grip: Grip, number: int, pack: Packing) -> Tree
 
 
 def _frames(parts: PageParts) -> list[Tree]:
-    """Return the moving frames of a model (in ``parts``) as functions of time for a page, twelve for each:
-    the origin and the rows of the rotation matrix. Moving frames are points of the ground with prescribed
-    motion."""
+    """Return the moving frames of a model as functions of time for a page, a list with one dictionary for each
+    frame. A moving frame is a ground frame with prescribed motion. It has twelve functions, the origin [m] and the
+    entries of the rotation matrix row by row, fitted by harmonics and piecewise polynomials. The list is empty if
+    there are no such frames."""
     moving = parts.run.now.system.moving_frames
     if not moving:
         return []
@@ -625,10 +630,10 @@ def _with_sliders(
     parts_of: Callable[[Any, Mapping[str, Sensor] | None, Sequence[str] | None], PageParts],
     inputs: Sequence[str] | None,
 ) -> PageParts:
-    """Return the data of a live page (``parts``) with sliders for parameters of the model added. ParameterError if
-    a parameter changes what is drawn. ``variants`` is the model as a function of parameters. The function
-    ``parts_of`` is called with a model, its outputs and the names of its inputs, and returns the data of its page.
-    ``inputs`` are those with sliders.
+    """Return the data of a live page (``parts``) with sliders for parameters of the model added. For this, the
+    model is built at both ends of each parameter's range. ParameterError is raised if a parameter changes what is
+    drawn. ``variants`` is the model as a function of parameters; ``parts_of`` returns the page data of a model.
+    ``inputs`` are the names of the inputs with sliders.
 
     Raises:
         ParameterError: as of ``with_parameters``, and one that changes how the page draws bodies.

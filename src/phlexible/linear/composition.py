@@ -118,8 +118,9 @@ class _Parts:
 
     @staticmethod
     def _refuse_coupled(linear: Linearization) -> None:
-        """Raise a ``ModelError`` if a spring or damper of a linearized mechanism (``linear``) couples two
-        bodies, because it belongs to the model of neither."""
+        """Raise ``ModelError`` if the linearized stiffness, damping or velocity matrix has a nonzero entry that
+        couples two bodies. Relaxation stiffness of viscoelastic parts is also searched. Such springs and dampers
+        belong to neither body's model; the message names the two bodies of the first entry found."""
         sizes = np.diff(linear.system.layout.velocity)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         mechanics = linear.mechanics

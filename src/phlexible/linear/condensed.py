@@ -205,8 +205,9 @@ def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> boo
 
 
 def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
-    """Yield the diagonal blocks of a sparse block-diagonal matrix as dense arrays, blocks of equal size k together:
-    indices of their rows, shape (blocks, k), and entries, shape (blocks, k, k)."""
+    """Yield the diagonal blocks of a sparse block-diagonal matrix, after any permutation, as dense arrays. Blocks
+    are connected components of its sparsity pattern. All b blocks of equal size k come together, as row indices
+    (b, k) and entries (b, k, k), in order of k."""
     count, label = connected_components(matrix, directed=False)
     size = np.bincount(label, minlength=count)
     order = np.argsort(label, kind="stable")
@@ -226,8 +227,9 @@ def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
 
 
 def _inverse(matrix: sparse.csr_array) -> sparse.csr_array | None:
-    """Return the inverse of a sparse block-diagonal matrix, computed block by block with scaled rows. Return None
-    if a block is singular up to round-off or has more than 4000 rows. An empty matrix is returned itself."""
+    """Return the inverse of a sparse block-diagonal matrix, computed by dense inverses of blocks whose rows are
+    scaled by their largest entries. Return None if a block is singular up to round-off (by the norm of its
+    inverse) or has more than 4000 rows. An empty matrix is returned itself."""
     if not matrix.shape[0]:
         return matrix
     _, label = connected_components(matrix, directed=False)

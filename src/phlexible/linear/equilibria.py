@@ -429,9 +429,9 @@ def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
 
 def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) -> OperatingPoint:
     """Return the pose ``resting`` unchanged as an operating point of the given ``kind``, with joint forces that
-    balance gravity, loads, contacts and friction there. If ``kind`` is UNLOADED, or all forces are at most
-    round-off, it is an UNLOADED point with zero joint forces. Raise ``EquilibriumError`` if joint forces cannot
-    balance the others. Redundant constraints get the smallest forces.
+    balance gravity, loads, contacts and friction there. Joint forces come from a saddle-point system with the mass
+    matrix; redundant constraints get the smallest ones. If ``kind`` is UNLOADED, or all forces are at most
+    round-off, joint forces are zero. Raise ``EquilibriumError`` if joint forces cannot balance the rest.
 
     Raises:
         EquilibriumError: forces that do not balance, of a point with all forces.
@@ -492,9 +492,10 @@ def _stiffness(system: System, state: State) -> sparse.csr_array:
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
-    """Return an upper estimate of the forces on each velocity of a system in a state, shape (velocities,). It is
-    the sum of absolute values of gravity, elastic forces, loads and force elements, so that opposite forces do not
-    cancel. The balance of forces is judged relative to it. ``at`` is the state as an instant."""
+    """Return an upper estimate of the forces on each velocity component of a system in a state [N, N m], shape
+    (velocities,). Absolute values of gravity, elastic forces, loads and force elements are added, so that opposite
+    forces do not cancel. Residuals of equilibrium are judged relative to it. ``at`` is the same state with
+    positions of points evaluated."""
     total = abs(gravity_forces(system)) + abs(body_forces(system, state, gross_force))
     for vectors, forces in load_forces(system, at):
         total += abs(vectors.jacobian(at).T) @ abs(forces).ravel()
@@ -563,10 +564,10 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from ``state`` by time steps. Where friction between two
-    surfaces in contact exceeds its limit, a constant force replaces the friction spring from then on: limit times
-    direction of the spring force. The search is repeated until positions stay equal, or ends at once if nothing
-    slips. ``EquilibriumError`` is raised after too many repetitions.
+    """Return the state at rest that a mechanism reaches from ``state`` by damped time steps. Where friction
+    between two surfaces in contact exceeds its limit, a constant force replaces the friction spring from then on.
+    It is the limit in the direction of the spring force. This is repeated until positions stay equal; without
+    slip, once suffices. ``EquilibriumError`` is raised after too many repetitions.
 
     Raises:
         EquilibriumError: none was found.

@@ -237,9 +237,10 @@ def energy_form(model: ObservedPHDAE) -> EnergyForm:
 
 
 def _factors(E: Array) -> tuple[Array, Array, Array]:
-    """Compute the LU factorization of a dense square matrix E whose rows are divided by their largest absolute
-    entries. Return these entries, the LU factors and the pivots. Raise ``ModelError`` if a row is zero or a pivot
-    is near round-off."""
+    """Compute the LU factorization, with partial pivoting, of a dense square matrix E whose rows are divided by
+    their largest absolute entries. Return these largest entries, the packed LU factors of LAPACK and the pivots.
+    Raise ``ModelError`` if a row is zero or a diagonal entry of U is near round-off. An empty E is returned
+    without factorization."""
     size = np.abs(E).max(axis=1, initial=0.0)
     if not size.all():
         raise ModelError("E is singular: some states have no inertia, and this needs a regular E")
@@ -276,9 +277,10 @@ def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, in
 
 
 def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
-    """Factor a symmetric energy matrix W as U^T U and return U, shape (rank, n), and a right inverse X with U X =
-    I. U is a Cholesky factor, or comes from eigenvectors if W is singular. Raise ``IndefiniteEnergyError`` if W
-    has a negative eigenvalue."""
+    """Factor a symmetric energy matrix W as U^T U. Return U, shape (rank, n), and a right inverse X, shape (n,
+    rank), with U X = I. Rows and columns are scaled to unit diagonal first. U comes from a Cholesky factorization,
+    or from eigenvectors with eigenvalues above round-off if W is nearly singular. Raise ``IndefiniteEnergyError``
+    if W has a negative eigenvalue or diagonal entry."""
     energy = (energy + energy.T) / 2
     diagonal = np.diag(energy)
     if (diagonal < 0).any():
@@ -340,9 +342,10 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n). Raise
-    ``ModelError`` for outputs that depend on displacements without energy. ``moving`` are the indices of all
-    states except multipliers, ``to_energy`` and ``from_energy`` the matrices to and from energy coordinates."""
+    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n) for n energy
+    coordinates. The model's own output matrix is multiplied by ``from_energy``; the product times ``to_energy``
+    must reproduce it (relative tolerance 1e-8 in each row). Otherwise ``ModelError`` is raised, because an output
+    depends on displacements that have no energy. ``moving`` are the indices of all states except multipliers."""
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)
@@ -432,9 +435,10 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Return a mask of the inputs of a linear model named in ``accelerations``, shape (inputs,), whose time
-    derivatives will be given. A name selects one input or all of a port. Raise ``ParameterError`` if a name has no
-    input that prescribes a velocity, i.e. a nonzero column in ``tie_ports`` (constraints, inputs)."""
+    """Return a mask, shape (inputs,), of those inputs of a linear model whose time derivatives the user gives in
+    their place. ``accelerations`` names inputs, or ports with all their inputs. Each of them must prescribe a
+    velocity, which means a nonzero column in ``tie_ports`` (constraints, inputs); otherwise, and for a single
+    text, ``ParameterError`` is raised."""
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]
@@ -452,9 +456,10 @@ def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: 
 
 
 def _check_proper(model: ObservedPHDAE, D_rate: Array, is_rate: Array) -> None:
-    """Raise ``ModelError`` if an output of a linear model depends on the time derivative of an input outside the
-    mask ``is_rate``; such a model has no state space. ``D_rate`` (outputs, inputs) has the coefficients of the
-    time derivatives; entries below a small fraction of the largest are ignored."""
+    """Raise ``ModelError`` if an output of a linear model depends on the time derivative of an input outside of
+    the mask ``is_rate``. Such a model is improper and has no state-space form. ``D_rate`` (outputs, inputs) has
+    the coefficients of the time derivatives. Entries below a small fraction of its largest absolute value are
+    ignored. The message names the first pair."""
     improper = np.where(is_rate, 0.0, np.abs(D_rate)) > IMPROPER * np.abs(D_rate).max(initial=0.0)
     if not improper.any():
         return

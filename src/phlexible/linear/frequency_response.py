@@ -162,9 +162,10 @@ class _SecondOrder:
         return np.asarray(x)
 
     def _check_pole(self, x: ComplexArray, omega: float) -> None:
-        """Raise ``PoleError`` if the response x (n, inputs) of a second-order model at ``omega`` [rad/s] is that
-        of an undamped resonance. It is if x is not finite, or if the work of an input is tiny compared with the
-        energy of its response. For omega other than 0, the response must also be large compared with the force."""
+        """Raise ``PoleError`` if the response x (n, inputs) of a second-order model at ``omega`` [rad/s] shows an
+        undamped resonance. It does if x is not finite, or if the work of an input is tiny compared with kinetic
+        plus potential energy of its response. For omega other than zero, inertia forces must also be much larger
+        than the input force."""
         if not np.isfinite(x).all():
             raise _pole(omega)
         work = np.abs(np.einsum("ij,ij->j", x.conj(), self._forces))

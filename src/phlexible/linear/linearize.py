@@ -433,10 +433,10 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers (constraints,) in the rotated state ``after`` with which all forces in body
-    axes equal those at the operating ``point``. Applied and joint forces count, loads at the time of the point.
-    One linear system with the ``mass`` matrix gives the independent multipliers; redundant ones are zero. Raise
-    ``EquilibriumError`` if a remainder above a tolerance is left.
+    """Return the joint multipliers (constraints,) in the rotated state ``after`` with which applied plus joint
+    forces in body axes equal those at the operating ``point``. Loads are taken at the time of ``point``. A
+    saddle-point system with the ``mass`` matrix gives the independent multipliers; redundant ones are zero. Raise
+    ``EquilibriumError`` if the forces left over exceed a tolerance.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

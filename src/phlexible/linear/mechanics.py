@@ -206,9 +206,10 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
 
 
 def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield a tuple for each viscoelastic spring and rod strain among force ``elements``. It has the law of its
-    Maxwell branches, and the derivative of its length, angle or strain with respect to small motions. The factor 1
-    as a matrix, and name and unit of the strain follow. ``motion`` converts small motions to velocities."""
+    """Yield a tuple for each viscoelastic force element: its relaxation law (Maxwell branches), a derivative, the
+    factor 1 and a description of its state. The derivative, one sparse row, is of the element's length, angle or
+    strain with respect to small motions. ``motion`` is the matrix from small motions to velocities. Elements
+    without relaxation are skipped."""
     rows = sparse.csr_array(elements.rows @ motion)
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:

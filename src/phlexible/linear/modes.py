@@ -76,10 +76,11 @@ def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> Com
 
 
 def _creeping_modes(mechanics: LinearMechanics, count: int) -> "Modes":
-    """Return the ``count`` lowest modes of a second-order model with viscoelastic branches (Maxwell elements);
-    purely decaying motions are not counted. Small models are solved with dense matrices in all modes, and decay
-    rates are returned too. Large ones start from undamped modes of relaxed and fast stiffness; corrections by
-    inverse iteration extend the basis until eigenvalues converge, else ``ModelError`` is raised.
+    """Return the ``count`` lowest modes of a second-order model with viscoelastic Maxwell branches; purely
+    decaying motions are not counted. Small models are solved with dense matrices in the basis of all undamped
+    modes, and decay rates are returned too. Large ones start from undamped modes with relaxed and with
+    instantaneous stiffness. Corrections by inverse iteration extend this basis until eigenvalues converge, else
+    ``ModelError`` is raised.
 
     Modes of a large model are computed in a basis of its undamped modes, with relaxed branches and with dashpots
     that do not move. The basis is extended by corrections of the eigenvectors until the eigenvalues settle.
@@ -409,9 +410,10 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Return all modes of a linear model in energy coordinates (``form``) by a dense eigenvalue problem. The
-    kernel, states that never change, is separated first. Of it, states with velocity are rigid motions and the
-    others are counted as self-stresses; without known velocities all are rigid motions."""
+    """Return all modes of a linear model in energy coordinates (``form``) by a dense eigenvalue problem, Hermitian
+    if there is no dissipation. States that never change (the kernel of the system matrix) are separated first.
+    Combinations of them with velocity are rigid motions; the rest is counted as self-stresses. Without known
+    velocities all are rigid motions."""
     kernel = _kernel(form.on_free_states(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities

@@ -234,9 +234,9 @@ def _inputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> tuple[list
 
 
 def _outputs(model: ObservedPHDAE, wanted: Sequence[Signal] | None) -> list[int]:
-    """Return, for the outputs that the user has ``wanted``, the indices of their rows in the output matrix of a
-    linear model. None stands for all outputs. A port or input stands for the output "rate to input", the velocity
-    on which it does work. Unknown or repeated outputs raise ``ParameterError``."""
+    """Return the row indices, in the output matrix of a linear model, of the outputs that the user has ``wanted``,
+    in this order. None stands for all outputs. A port or input stands for the output "rate to <input>", the
+    velocity on which that input does work. Unknown or repeated outputs raise ``ParameterError``."""
     if wanted is None:
         return list(range(len(model.outputs)))
     rows = {name: k for k, name in enumerate(model.outputs)}

@@ -485,10 +485,11 @@ class StickingFriction(PickledFields):
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, factors: Array, forces: Array) -> Tangents:
-        """Return the stiffness and damping matrices of friction springs (bristles) in a state, with their
-        stiffness multiplied by ``factors``, shape (bristles,). The matrices are differences of two evaluations:
-        with these and with negligible factors. Joints transmit the given ``multipliers``; ``forces`` are the
-        springs' generalized forces, which other forces balance."""
+        """Return the stiffness and damping matrices of friction springs (bristles) in a state, their own
+        stiffness multiplied by ``factors``, shape (bristles,). Tangents with negligible factors are subtracted
+        from tangents with these, so that only the springs remain; entries at round-off become zero. Friction
+        limits depend on the joint ``multipliers``. ``forces`` are the springs' generalized forces, which add
+        geometric stiffness."""
         numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (factors, SOFT):
             self.set_factors(each)
@@ -508,8 +509,9 @@ class StickingFriction(PickledFields):
         return self._state(there.state, own, self.has_slipped), shares
 
     def _deflecting_velocities(self, state: State) -> IntArray:
-        """Return the indices of the velocities whose motions deflect friction springs (bristles) in a state, shape
-        (k,)."""
+        """Return the indices of the velocity components, shape (k,), that deflect friction springs (bristles). A
+        component counts if the derivative of the length or angle of a force element with friction springs has an
+        entry for it in the given state."""
         functions, first = self.system.force_functions, 0
         rows = np.zeros(functions.count, dtype=bool)
         for k, (_, force) in enumerate(self.system.forces):

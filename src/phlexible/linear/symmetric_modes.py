@@ -192,10 +192,10 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _with_zeros(mechanics: LinearMechanics, squares: Array, shapes: Array) -> tuple[Array, Array]:
-    """Return squared frequencies, shape (modes,), and shapes, (n, modes), with low ones as accurate as high ones;
-    zero if they are round-off. A solver's ``squares`` have errors relative to the largest. Therefore low modes are
-    solved again in the span of their ``shapes`` x, then lower ones in turn. The stiffness K of ``mechanics`` gives
-    each x . K x only the round-off of its own terms and of x, which is the level of zero."""
+    """Return squared frequencies [1/s^2], shape (modes,), and mode shapes, (n, modes), with low frequencies as
+    accurate as high ones. A solver's ``squares`` have errors relative to the largest. Therefore modes far below
+    the largest are solved again by Rayleigh-Ritz in the span of their ``shapes``, repeatedly. Squares below the
+    round-off of x . K x become zero, for a shape x and the stiffness K of ``mechanics``."""
     K, M, squares, shapes = mechanics.stiffness, mechanics.mass, squares.copy(), shapes.copy()
     low = np.arange(len(squares))
     while len(low := low[np.abs(squares[low]) < LOW * np.abs(squares[low]).max(initial=0.0)]):
@@ -209,10 +209,10 @@ def _with_zeros(mechanics: LinearMechanics, squares: Array, shapes: Array) -> tu
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """Return squared frequencies, ascending, and shapes (n, count) of all ``count`` elastic modes of a
-    second-order model (``mechanics``) that has many ``rigid`` motions besides. A random basis, projected on
-    allowed motions without rigid ones, spans them. The projected problem is solved densely; low frequencies follow
-    from its inverse, which is more accurate."""
+    """Return squared frequencies [1/s^2], ascending, and shapes (n, count) of all elastic modes of a second-order
+    model with few of them besides many ``rigid`` motions. ``count`` is their exact number. Random vectors,
+    projected onto motions that joints allow and that are orthogonal to rigid ones, span them. A dense eigenvalue
+    problem in this basis follows; low frequencies come from its inverse, which is more accurate."""
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))

@@ -89,9 +89,9 @@ class Equations:
         return slope, as_array(descriptor) if isinstance(slope, np.ndarray) else descriptor
 
     def _input_slope(self, time: float, x: Array) -> Array:
-        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to the state x at
-        one ``time`` [s], shape (m, n). It is computed by difference quotients; only states on which inputs depend
-        are perturbed, other columns are zero."""
+        """Return the derivative of the inputs u(t, x) of a port-Hamiltonian model with respect to its state x, at
+        one ``time`` [s]. Its shape is (m, n) for m inputs and n states. Difference quotients perturb only the
+        states on which inputs depend; all other columns are zero."""
         own = self.input_states
 
         def inputs(entries: Array) -> Array:
@@ -409,10 +409,10 @@ class StageLoop:
         return np.where(self.equations.is_algebraic, k, x + step * self.tableau.matrix @ k)
 
     def _finished_step(self, time: float, step: float, x: Array, k: Array, times: Array) -> Step:
-        """Return the completed Runge-Kutta time step (stages and end state) for converged stage rates k (s, n),
-        from the state x at ``time``. Multipliers at its end are combined from the stages by other weights than
-        states. Rates and length are stored for the next first guess. If ``is_projected``, the end state is
-        projected onto the velocity constraints."""
+        """Return the completed Runge-Kutta time step (stages and end state) from the state x at ``time`` for
+        converged stage rates k. k has the shape (s, n) for s stages and n states. Multipliers at its end are
+        weighted sums of the stage values; states are integrated. If ``is_projected``, the end state is projected
+        onto the velocity constraints. The rates and step size are stored as next first guess."""
         self.rates, self._length, algebraic = k, step, self.equations.is_algebraic
         states = self._stage_states(x, step, k)
         differential = x + step * self.tableau.weights @ k
@@ -623,10 +623,10 @@ def _strain_rows(equations: Equations, x: Array) -> IntArray:
 
 
 def _check_model(equations: Equations, x: Array, q: IntArray, strains: IntArray) -> None:
-    """Raise ``ModelError`` unless a port-Hamiltonian model (``equations``) has what linearly implicit time steps
-    need. E must be constant, efforts linear, rates of the coordinates q efforts, and ``strains`` quadratic in q.
-    J, R and B may depend on q only. All are tested at random states that differ from x by a fraction of the
-    greatest state of each block.
+    """Raise ``ModelError`` unless a port-Hamiltonian model is simple enough for linearly implicit time steps. E
+    must be constant, efforts linear, rates of the coordinates q efforts, and rates of ``strains`` at most
+    quadratic in q. J, R and B may depend on q only. All is tested at random states that differ from x by a
+    fraction of the greatest state of each block.
 
     Raises:
         ModelError: says what does not fit.

@@ -147,9 +147,10 @@ def corner_tractions(mesh: "MeshTri1 | MeshTet1") -> CornerTractions:
 
 
 def _facet_normals(corners: Array, inside: Array) -> tuple[Array, Array]:
-    """Return the unit normals (F, d) and the areas (F,) of F facets of a mesh with corner positions (F, d, d).
-    Normals point away from the points ``inside`` (F, d) of the neighbouring cells; in the plane areas are
-    lengths."""
+    """Return the unit normals (F, d) and the areas (F,) of F facets of a simplex mesh in d dimensions with the
+    given ``corners``. These are positions, shape (F, d, d) for d corners. Facets are triangles for d = 3 and edges
+    for d = 2, whose areas are lengths. Normals point away from the points ``inside`` (F, d) of the neighbouring
+    cells."""
     edges = corners[:, 1:] - corners[:, :1]
     if corners.shape[2] == 2:
         normals = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
@@ -264,10 +265,10 @@ def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
 
 
 def _eliminate(equations: Array) -> IntArray:
-    """Solve blocks of linear equations (V, k, n), one for each of V vertices, by Gauss-Jordan elimination in
-    place, with the greatest coefficient as pivot. Return the columns of the pivots (V, k), -1 for equations
-    that depend on others (to 1e-10 of the largest coefficient). Solved equations have the coefficient 1 at
-    their pivot.
+    """Solve blocks of linear equations (V, k, n), k equations for each of V vertices, by Gauss-Jordan elimination
+    in place. The pivot is always the largest coefficient of all equations that have none yet. Return the pivots'
+    columns (V, k), -1 for equations that depend on others (to 1e-10 of the largest coefficient). Solved equations
+    have coefficient 1 at their pivot.
 
     At a corner of free facets equations may depend on each other: then there are fewer unknowns to solve for.
     """
@@ -538,8 +539,9 @@ def boundary_of(argument: str, name: str | None, groups: Mapping[str, IntArray] 
 
 
 def _check_simplices(mesh: Any, order: int | None) -> None:
-    """Raise ``ParameterError`` unless a scikit-fem mesh is made of straight triangles or tetrahedra and ``order``
-    is None. Mixed elements with stresses in H(div) exist for such meshes alone, with one order."""
+    """Raise ``ParameterError`` unless a scikit-fem ``mesh`` consists of straight triangles or tetrahedra (exactly
+    MeshTri1 or MeshTet1) and ``order`` is None. Mixed elements with stresses in H(div) are implemented for these
+    meshes alone, with one order."""
     from skfem import MeshTet1, MeshTri1
 
     if type(mesh) not in (MeshTri1, MeshTet1):
@@ -574,9 +576,10 @@ class _Space:
 
 
 def _velocity_space(mesh: Any, order: int | None) -> _Space:
-    """Return the scikit-fem element of the velocities and the polynomial degrees of strain and mass products that
-    quadratures must integrate exactly. They follow from the mesh and the user's ``order`` (None: that of the
-    mesh). Raise ``ParameterError`` for other meshes, other orders than 1 and 2, and order 1 on curved cells."""
+    """Return the scikit-fem element of the velocities and the polynomial degrees to which quadratures must be
+    exact for strain and for mass products. Both follow from the cell type of the ``mesh`` and the polynomial
+    ``order`` of the velocities (None: the order of the mesh). Raise ``ParameterError`` for other meshes, orders
+    except 1 and 2, and order 1 on curved cells."""
     name = next((each.__name__ for each in type(mesh).__mro__ if each.__name__ in SKFEM_CELLS), None)
     if name is None:
         raise ParameterError(
@@ -845,10 +848,10 @@ def bending_plate(
 def _plate_ports(
     nodal: Matrix, mesh: ElementMesh, moving: IntArray, density: float
 ) -> list[tuple[str, str, str, Matrix, Matrix]]:
-    """Return a list of the ports of a plate: body force, boundary force and boundary moment. Each is a tuple of
-    name, two units, columns of the input matrix and mass matrix. Ports without free unknowns are left out.
-    ``nodal`` is the mass matrix with one unknown for each node, ``density`` the mass per area, ``moving`` the
-    indices of the free unknowns."""
+    """Return the ports of a plate as a list: transverse body force, transverse boundary force and boundary moment.
+    Each is a tuple of name, two units (input, conjugate velocity), columns of the input matrix, and mass matrix.
+    Ports without free unknowns are left out. ``nodal`` is the mass matrix with one unknown for each node,
+    ``density`` the mass per area [kg/m^2], ``moving`` the free unknowns."""
     import skfem
 
     node, component = np.divmod(moving, UNKNOWNS)

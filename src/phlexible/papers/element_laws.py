@@ -271,10 +271,10 @@ def _all_bristles(forces: Sequence[CoordinateForce]) -> Iterator[tuple[int, Bris
 
 
 def _deflection_axes(force: CoordinateForce, kind: BristleKind) -> tuple[int, ...]:
-    """Return which vector components of the deflection of one friction spring (bristle) of a force element are
-    states, as indices. Without contact or for drilling friction it is (0,), a scalar. Friction between two
-    surfaces has (0, 1, 2) in space; in the plane (2,) for rolling, else (0, 1). A sliding contact has one for each
-    transverse direction."""
+    """Return the indices of the vector components that are states in the deflection of one friction spring
+    (bristle) of a force element. Without contact, or for drilling friction, the deflection is a scalar with index
+    (0,). Friction between two surfaces has (0, 1, 2) in space; in the plane (2,) for rolling, else (0, 1). A
+    sliding contact along a beam has an index for each transverse direction."""
     coordinate = force.coordinate
     if kind is BristleKind.DRILLING or not force.contact:
         return (0,)
@@ -384,10 +384,10 @@ class Bristles:
     def _add_force(
         self, spring: AttachedBristle, state: BristleState, at: Poses, f: Array, out: tuple[Array, Array, Array]
     ) -> None:
-        """Subtract f (T, components), the force of one friction spring (bristle), in place from one of three
-        arrays ``out``. They are forces along lengths and angles of force elements, on functions, and on vectors.
-        In contacts, the tangential (drilling: normal) component is applied to both bodies as force or moment.
-        ``state`` has the contact, ``at`` the T states."""
+        """Subtract the force ``f`` of one friction spring (bristle), shape (T, components) at T states, in place
+        from one of three arrays in ``out``. These are generalized forces along element lengths or angles, on
+        coordinate functions, and on body vectors. In contacts, the tangential component (for drilling friction the
+        normal one) acts on both bodies, as a force or a moment."""
         along, functions, vectors = out
         if spring.functions:
             functions[:, spring.functions] -= f
@@ -623,7 +623,8 @@ def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coord
 
 def _refuse_static_friction(element: object, force: CoordinateForce) -> None:
     """Raise ``ModelError`` if a force element has static friction above its sliding friction, or a friction spring
-    (bristle) without damping. The papers' port-Hamiltonian equations cannot describe these."""
+    (bristle) without damping. The papers' port-Hamiltonian equations have no states for these. ``element`` is
+    named in the message; ``force`` has the friction law. Elements without friction pass."""
     for bristle in force.friction.bristles if force.friction else ():
         if bristle and bristle.grip != 1.0:
             raise ModelError(

@@ -575,9 +575,9 @@ def _step_lengths(duration: float, step: float) -> list[float]:
 
 
 def _refuse_inconsistent(equations: Equations, x: Array) -> None:
-    """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian
-    model at t = 0. ``equations`` are those of the model. Constraints that depend on each other raise
-    ``ModelError``."""
+    """Raise ``VelocityError`` if the initial state x violates the velocity constraints of a port-Hamiltonian model
+    at t = 0. The state is projected onto the constraints; its change must be a small share of the largest value in
+    each block of states. Dependent constraints raise ``ModelError``. Nothing is done without constraints."""
     if not equations.has_constraints:
         return
     try:

@@ -198,9 +198,10 @@ class JoinedFunctions:
         return Instants(x[:, self._time], position, rotation, eta, np.zeros((len(x), 0)), given)
 
     def _velocity(self, instants: Instants, z: Array) -> Array:
-        """Return the velocities of all bodies of a mechanism in T states, shape (T, velocities), selected from the
-        efforts z (T, n). Linear velocities of floating bodies are rotated from body axes to world axes.
-        ``instants`` are the T states."""
+        """Return the velocity components of all bodies of a mechanism in T states, shape (T, velocities), selected
+        from the efforts (energy gradients) z (T, n). Linear velocities of floating bodies are rotated from body
+        axes to world axes; all other components are copied. ``instants`` has the rotation matrices in the T
+        states."""
         found = [np.zeros((len(z), 0))]
         for index, (form, own) in enumerate(self._bodies):
             speeds = z[:, velocity_indices(form, own)]

@@ -449,9 +449,10 @@ class MechanismModel(ComposedModel):
         return result
 
     def _coupling_flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the terms of the right-hand sides (J - R) z + B u of a mechanism that couple its bodies, shape (T,
-        n). They come from joints, force elements, loads and time; terms inside the bodies are left out. x, z and u
-        are states, efforts and inputs at T instants."""
+        """Return those terms of the state rates (J - R) z + B u of a mechanism that couple its bodies, shape (T,
+        n). They come from joints, force elements, friction, loads and time; terms inside of bodies are zero. x, z
+        and u are the states, efforts (energy gradients) and inputs at T instants, with n states. Joint multipliers
+        get the residual of their constraints on velocity level."""
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.evaluate(x)
@@ -516,9 +517,10 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _couplings(self) -> list[IntArray]:
-        """Groups of indices of states that depend on each other in this mechanism: one for each scalar constraint,
-        each force element's length or angle, and each load. A group has the states of the bodies that it connects,
-        and its own. The groups give the sparsity pattern of the derivatives; computed once."""
+        """Return groups of indices of states that depend on each other, for the sparsity pattern of the
+        derivatives. There is a group for each scalar constraint, each length or angle of a force element, and each
+        load. It has the states of the connected bodies and the multiplier or length itself, with friction states
+        and, for prescribed motion, time where needed."""
         own = [*self._multipliers.tolist(), *range(self._thetas.start, self._thetas.stop)]
         rows, found = len(self._multipliers), list[IntArray]()
         for number, entry in enumerate(own):
@@ -533,9 +535,10 @@ class MechanismModel(ComposedModel):
         return found
 
     def _entries_of(self, carriers: set[int]) -> IntArray:
-        """Return the indices in the state vector of the states of the floating bodies and nodes with the indices
-        ``carriers``, concatenated. Floating bodies have all their states; nodes of strings and soft bodies only
-        position and velocity. Negative indices belong to the ground, which has no states."""
+        """Return the indices in the state vector of the states of some floating bodies and nodes, concatenated.
+        ``carriers`` are the indices of both, floating bodies first. A floating body has all its states; a node
+        of a string or soft body only its position and velocity. Negative indices are the ground, which has no
+        states."""
         found, frames = [np.zeros(0, dtype=np.int64)], self.layout.frames
         for carrier in sorted(carriers):
             if 0 <= carrier < frames:

@@ -466,10 +466,10 @@ class RodForm(StrainForm):
         return weight
 
     def _split(self, x: Array, absent: Array | None = None) -> tuple[Array, Array, Array]:
-        """Split state vectors x of a rod into vectors, velocities and strains of its sections. Vectors (..., N, 4,
-        3) are centre and axes, velocities have the shape (..., N, 6), strains (..., g, 6). All components of a rod
-        in space are returned; those that x does not have are copied from ``absent``, or for None from the state at
-        t = 0.
+        """Split state vectors x of a rod into vectors, velocities and strains of its N cross-sections. Vectors
+        (..., N, 4, 3) are centre and three axes, velocities (..., N, 6) are linear and angular. Strains have the
+        shape (..., g, 6) for g strain points. All components of a rod in space are returned. A plane rod's missing
+        ones are copied from ``absent``, or for None from the state at t = 0.
 
         Args:
             absent: coordinates, velocities and strains that x does not have; None: those of t = 0.

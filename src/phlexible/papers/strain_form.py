@@ -526,9 +526,10 @@ class StringForm(StrainForm):
 
     @cached_property
     def _inputs(self) -> sparse.csr_array:
-        """Rows of the port matrix of a string for velocities, strains and multipliers, sparse and cached. Columns
-        are the inputs of its ports in the order start, end. A prescribed force acts on the velocity of its end, a
-        prescribed velocity enters the equation of its multiplier; fixed ends have no column."""
+        """Return the sparse input matrix of a string, with rows for velocities, strains and multipliers. Columns
+        are the inputs of its ports in the order start, end. A prescribed force acts on the velocity of its end
+        node; a prescribed velocity enters the equation of its multiplier. Fixed ends have no column, strains zero
+        rows. The result is cached."""
         n, d = len(self._moving), self.body.dimension
         forced, driven = self._end_columns(Boundary.FORCE), self._driven_count()
         strains = sparse.csr_array((self.state_size - 2 * n - driven, 0))
@@ -607,8 +608,9 @@ class StringForm(StrainForm):
         return self.body.dimension * self.boundaries.count(Boundary.VELOCITY)
 
     def _end_columns(self, kind: Boundary) -> sparse.csr_array:
-        """Return the sparse matrix of unit forces on those ends of a string with the boundary condition ``kind``,
-        shape (velocities, d ends). Each column has a single 1, at the velocity of the end node in one axis."""
+        """Return the sparse matrix of unit forces on those ends of a string that have the boundary condition
+        ``kind``, shape (velocities, d e). There are e such ends (0 to 2) in d space directions, the start first.
+        Each column has a single 1, at the velocity component of the end node in one direction."""
         d, count = self.body.dimension, self.body.node_count
         rows = [
             int(np.searchsorted(self._moving, d * node + axis))

@@ -87,8 +87,9 @@ def batch(build: Build, parameters: Mapping[str, ArrayLike] | Sequence[Mapping[s
 
 
 def _rows(columns: Mapping[str, ArrayLike]) -> list[dict[str, Any]]:
-    """Return the parameters of each mechanism of a batch as a list of dictionaries. ``columns`` are the user's
-    arrays by name; ``ParameterError`` if they are not of one length."""
+    """Return the parameters of a batch as a list of dictionaries, one for each mechanism, from the user's arrays
+    by name (``columns``). Entry k of all arrays belongs to mechanism k. Raise ``ParameterError`` for no arrays,
+    empty arrays, other types, or different lengths."""
     wanted = "parameters must be arrays of one length by name, such as {'speed': [1.0, 2.0]}"
     values: dict[str, list[Any]] = {}
     for name, column in columns.items():
@@ -258,10 +259,11 @@ class Batch:
         sensors: SensorsOf,
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
-        """Simulate the group of mechanisms ``indices`` of the batch and return their sensor values and errors, by
-        number. ``lanes`` steps them together in SIMD lanes (None: one after the other), ``turn`` is a lock under
-        which only one thread computes (None: no lock). ``sensors`` is the user's function of a model;
-        ``duration``, ``step`` [s] and ``options`` are those of the run.
+        """Simulate the mechanisms ``indices`` of the batch and return a dictionary from these numbers to sensor
+        values, warnings and errors. ``lanes`` steps them together in SIMD lanes (None: sequentially); ``turn`` is
+        a lock under which only one thread computes. ``sensors`` is the user's function of a model, ``duration``
+        and ``step`` are in s. A failed simulation is stored as an error, with values up to the failure; errors of
+        ``sensors`` are raised.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """

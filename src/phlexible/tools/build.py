@@ -216,8 +216,9 @@ def _check_writable(path: Path) -> None:
 
 
 def _version(fmi: int, path: Path, platforms: Sequence[Platform]) -> int:
-    """Return the version of the FMI standard (2 or 3). Raise ``ParameterError`` for another version, and if it
-    does not support one of the ``platforms`` of an FMU (``path``)."""
+    """Return the version ``fmi`` of the FMI standard unchanged if it is 2 or 3. Raise ``ParameterError`` for
+    another version. Also raise it if ``path`` ends in .fmu and that version of the standard has no folder for one
+    of the ``platforms``."""
     if whole("fmi", fmi) not in FOLDERS:
         raise ParameterError(f"fmi must be 2 or 3, got {fmi!r}")
     for target in platforms if path.suffix == FMU else ():

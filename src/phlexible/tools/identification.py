@@ -405,7 +405,9 @@ class Fit:
         return in_row(values, correlations, data, findings(self.warnings))
 
     def _tables(self) -> tuple[str, str, str]:
-        """Return three HTML tables of a fit: values with their intervals, correlations, and measured data."""
+        """Return three HTML tables of a fit as texts. The first has parameter values with standard deviations, 95
+        % intervals and shifts by other discretizations. The second has the correlation matrix of the parameters,
+        and the third the number of values and mean noise of each measured quantity."""
         shifts = np.array([*self.shifts.values()]).reshape(-1, len(self.labels)).T
         rows = [
             (*words, *(f"{x:+.2g}" for x in moved)) for words, moved in zip(self._formatted(), shifts, strict=True)
@@ -642,9 +644,10 @@ class _Search:
         return self._judged(self._after_short_step(step * sizes) if step.any() else x * sizes, count)
 
     def _search(self, x: Array, limits: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Minimize the sum of squared residuals from the scaled unknowns x on, by ``scipy.optimize.least_squares``
-        within ``limits``. Return the unknowns and the Gauss-Newton update that is left. The search ends early
-        where this update is tiny and inside the limits; the update is zero if it ended otherwise."""
+        """Minimize the sum of squared residuals from the scaled unknowns x on, by
+        ``scipy.optimize.least_squares`` within ``limits``. Return the final unknowns and a last Gauss-Newton
+        update that was not applied. The search ends early where this update is tiny and inside the limits;
+        otherwise the update returned is zero."""
         sizes = self._unknowns.sizes
 
         def slopes(x: Array) -> Array:
@@ -709,9 +712,9 @@ class _Search:
 
     def _residuals(self, values: Array) -> tuple[Array, Array]:
         """Return the residuals of measured data and priors, shape (k,), and their derivatives with respect to the
-        unknowns ``values``, shape (k, unknowns). Residuals are predicted minus measured values, divided by the
-        noise; missing measurements are left out. Both arrays are NaN if the simulation fails, except at the first
-        call, which raises the error."""
+        unknowns, shape (k, unknowns), at ``values``. A data residual is (predicted - measured) / noise; missing
+        measurements are left out. A prior's is (value - mean) / standard deviation. Both arrays are NaN if the
+        simulation fails, except at the first call, which raises the error."""
         try:
             predictions = self._predicted(values)
         except (ConvergenceError, ParameterError):
@@ -779,10 +782,10 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """Return the linear estimate of how far the fitted ``values`` shift with other discretizations, as arrays
-        by the name of the change: half the elements, half the time step, another frame. Residuals are computed
-        anew at the same values. Changes that do not apply, or fail, are left out. ``gain`` is minus the derivative
-        of the values with respect to the ``residuals``.
+        """Return the linear estimate of how far the fitted ``values`` shift with another discretization, a
+        dictionary of arrays by the name of the change. Changes are half the elements, half the time step, and
+        another beam frame. Residuals are computed anew at the same values, and their change is multiplied by
+        -``gain``. Changes that do not apply, or fail, are left out.
 
         Args:
             values: result of the fit.
@@ -852,8 +855,9 @@ def _correlated(labels: Sequence[str], covariance: Array) -> Iterator[str]:
 
 
 def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str, Array]) -> Iterator[str]:
-    """Yield a warning text for each discretization change in ``shifts`` that moves a fitted value by more than its
-    standard deviation (in ``deviations``). ``labels`` are the names of the values."""
+    """Yield a warning text for each discretization change that moves a fitted value by more than its standard
+    deviation. ``shifts`` maps the name of a change, such as a smaller time step, to the shifts of all fitted
+    values. ``labels`` are the names of the values, ``deviations`` their standard deviations, in the same order."""
     for name, moved in shifts.items():
         parts = [
             f"{label} by {shift:.2g}, {abs(shift) / deviation:.2g} standard deviations"
@@ -865,9 +869,10 @@ def _moved_beyond(labels: Sequence[str], deviations: Array, shifts: Mapping[str,
 
 
 def _unexplained(predictions: Sequence[Prediction], residuals: Array, freedom: int) -> Iterator[str]:
-    """Yield warnings if the residuals of a fit are larger than the noise or correlated in time. The first is a
-    chi-squared test of ``residuals``, the second a Ljung-Box test of each time series in ``predictions``.
-    ``freedom`` is the number of values minus the number of unknowns."""
+    """Yield warning texts if the residuals of a fit are larger than the given noise or correlated in time. A
+    chi-squared test of the sum of squared ``residuals`` gives the first, with ``freedom`` (number of values
+    minus unknowns). A Ljung-Box test of each time series in ``predictions`` gives the second; short series are
+    skipped."""
     if freedom and (square := float(residuals @ residuals)) > stats.chi2(freedom).isf(SURPRISING):
         yield (
             f"the model misses the data by {np.sqrt(square / freedom):.3g} times the noise that was given: it lacks"

@@ -442,9 +442,10 @@ class _Servo:
         return self._result(used, run, 0, missed, zeros)
 
     def _zeros(self) -> ComplexArray:
-        """Return the finite transmission zeros of the linearized model at the start, as rates in continuous time
-        [1/s], smallest first; docs/theory.md, 9, (9.12). They are eigenvalues of one linearized time step,
-        transformed by the trapezoidal rule; zeros at rest (z near 0) are left out."""
+        """Return the finite transmission zeros of the linearized model at the start as continuous-time rates s
+        [1/s], sorted by absolute value (docs/theory.md, 9, (9.12)). They are eigenvalues z of one time step with
+        outputs prescribed as zero, by the trapezoidal rule s = 2 / step (z - 1) / (z + 1). Values z near -1
+        (infinite s) or near zero are left out."""
         run = self._simulated(self._first[None], self._step)
         found = self._matrices(run)
         A, B, C = found.states[0], found.inputs[0], found.outputs[1]
@@ -456,9 +457,10 @@ class _Servo:
 
     @cached_property
     def _mobility(self) -> "_Mobility":
-        """Return the accelerations of the outputs by unit inputs through inertia alone, as a ``_Mobility``. It
-        also has a scaled matrix of them and the derivatives of the outputs. They are computed from a time step so
-        short that springs do not matter, and cached."""
+        """Return the accelerations of the outputs by unit inputs through inertia alone, as a ``_Mobility`` with
+        two more matrices. One is the derivative of the outputs with respect to small motions, the other the
+        accelerations scaled by the mobilities of inputs and outputs. All come from one linearized time step so
+        short that springs do not matter; the result is cached."""
         from phlexible.derivatives.runs import step_matrices
 
         short = SHORTER * self._step

@@ -410,9 +410,10 @@ class _Shooting:
             self._shoot_from(self.run(self.start), shots)
 
     def _shoot_from(self, first: InputRun, shots: int) -> None:
-        """Divide the run into ``shots`` (segments for multiple shooting) that begin at states of the run
-        ``first``. Coordinates of these states are inserted, without bounds, into the vectors of unknowns, sizes
-        and bounds, after the input samples and before the duration."""
+        """Divide the run into ``shots`` time segments for multiple shooting, which begin at states of the run
+        ``first``. Coordinates of these states, divided by their scales, become further unknowns of the
+        optimization, without bounds. They are inserted into the stored vectors of start values, scales and bounds,
+        after the input samples and before the duration (if that is free)."""
         self._shots = first.shots(shots)
         self._gaps = self._shots.count
         at = len(self.start) - self.is_free
@@ -422,9 +423,10 @@ class _Shooting:
         self.low, self.high = np.insert(self.low, at, -free), np.insert(self.high, at, free)
 
     def _costs(self, model: Any) -> list[Cost]:
-        """Return all functions of a run whose gradients are needed, as costs: the user's cost, each final sensor
-        component with a target, all velocities in the last two instants if the end must be at rest, and an empty
-        cost for each gap between shots."""
+        """Return all functions of a run whose gradients are needed, as a list of costs. First comes the user's
+        cost, then each final sensor component with a target. If the end must be at rest, all velocities in the
+        last two instants follow. Last is an empty cost for each of the gaps between the segments of multiple
+        shooting."""
         first = Cost() if self._cost is None else checked_cost(self._cost(model))
         found = [first]
         for name, sensor in self.sensors_of(model).items():
@@ -525,8 +527,9 @@ class _Shooting:
         return found[0] + self._effort(x)[1], found[1:]
 
     def _effort(self, x: Array) -> tuple[float, Array]:
-        """Return the weighted integrals of squared inputs plus the price of the duration, and the derivatives
-        of this sum with respect to x, shape (unknowns,)."""
+        """Return the weighted sum of time integrals of squared inputs and the duration, and its gradient with
+        respect to the scaled unknowns x, shape (unknowns,). Integrals are quadratic forms of the input samples and
+        scale with the duration. The derivative for the duration is zero if it is not free."""
         value, slopes, duration = 0.0, np.zeros(len(x)), self.duration(x)
         for name, weight in self._weights.items():
             if name == DURATION:
@@ -681,8 +684,9 @@ class _Descent:
         )
 
     def _factors(self, x: Array) -> Array:
-        """Return the factors for scaling the conditions at the unknowns x, shape (conditions,): 1 over the norm of
-        the derivative of each. Conditions of rest have weights by inertia instead, divided by the largest weighted
+        """Return factors that scale the equality conditions of an optimal control problem at the unknowns x, shape
+        (conditions,). A factor is 1 over the norm of the condition's gradient, limited from below. Conditions that
+        velocities vanish at the end have weights by inertia instead, divided by the largest of these weights times
         norm."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
@@ -696,9 +700,10 @@ class _Descent:
         return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
-        """Return a matrix that combines all conditions into linearly independent ones, shape (combinations,
-        conditions). It follows from a singular value decomposition of their scaled derivatives at the unknowns x.
-        Raise ParameterError if no input changes a final sensor value, or for more conditions than input samples.
+        """Return a matrix that combines all equality conditions into linearly independent ones, shape
+        (combinations, conditions). It follows from a singular value decomposition of their scaled gradients at the
+        unknowns x; small singular values are dropped. Raise ParameterError if no input changes a final sensor
+        value, or for more conditions than input samples.
 
         Raises:
             ParameterError: a sensor value that no input changes, or more conditions than samples.
@@ -722,9 +727,10 @@ class _Descent:
         return np.asarray(left[:, kept].T * factors)
 
     def _price(self, x: Array, slopes: Array) -> float:
-        """Return the factor by which the cost of an optimal control problem is multiplied for the search. x
-        are the unknowns. It is 1 over the curvature along one random trial change of the inputs, or 1 over
-        the size of the slopes if that curvature is not positive."""
+        """Return a positive factor that scales the cost of an optimal control problem for the search. It is 1
+        over the curvature of the cost along one small random change of the inputs, from gradients before and
+        after. If that curvature is not positive, it is 1 over the norm of the gradient ``slopes``, or 1. x are
+        the unknowns."""
         problem, draw = self._problem, np.random.default_rng(1)
         change = 1e-3 * draw.choice([-1.0, 1.0], len(x)) * problem.is_input
         way = np.clip(x + change, problem.low, problem.high) - x
@@ -736,9 +742,10 @@ class _Descent:
         return 1 / largest if largest > 0 else 1.0
 
     def _projected(self, x: Array, ways: Array) -> Array:
-        """Move the unknowns x towards the conditions within the bounds, by least-squares Newton steps, and return
-        the result. Steps end when the largest residual falls no more, or after a fixed number. ``ways`` are the
-        independent combinations of conditions."""
+        """Move the unknowns x onto the equality conditions within the bounds, by Gauss-Newton steps of least norm,
+        and return the result. Where a step leaves the bounds, a bounded least-squares problem replaces it. Steps
+        end when the largest residual stops falling, or after a fixed number. The rows of ``ways`` combine the
+        conditions into independent ones; without rows x is returned."""
         problem = self._problem
         for _ in range(ROUNDS if len(ways) else 0):
             missed = ways @ self._values(x)[1]

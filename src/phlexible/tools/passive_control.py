@@ -155,8 +155,8 @@ def _check_model(model: object) -> None:
 
 
 def _check_joint(model: Model, joint: Joint) -> None:
-    """Raise ``ModelError`` unless a ``joint``, in which energy is to be shaped, is one of the model and has one
-    coordinate."""
+    """Raise ``ModelError`` unless ``joint`` is a joint object of the ``model`` (compared by identity) and has
+    exactly one coordinate. It is the joint in which a controller is to shape the energy."""
     if not any(joint is each for each in model.joints):
         raise ModelError(f"joint must be one of the model, got {joint!r}; call model.connect(joint) first")
     if len(joint.coordinate_names) != 1:
@@ -211,9 +211,10 @@ def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
 
 
 def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float) -> tuple[float, float]:
-    """Return the coefficients (a, b) of the gravity potential of the bodies that a joint of a model moves
-    (``moved``). The potential is a cos + b sin of a joint angle, or a times a joint position. ``sign`` is 1 if
-    these bodies are on the joint's second side, else -1."""
+    """Return the coefficients (a, b) of the gravity potential, as a function of one joint coordinate q, of the
+    bodies that the joint moves. The potential is a cos q + b sin q for an angle, in J. For a displacement it is a
+    q, a in N, and b is zero. ``moved`` are these bodies; ``sign`` is 1 if they are on the joint's second side,
+    else -1."""
     axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
@@ -319,9 +320,10 @@ def shared_energy_shaping(
 
 
 def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the targets minus the joint coordinates at rest with trial controllers (``shapes``), and the system
-    and equilibrium of this trial. It is computed with a copy of the model. Raise ``EquilibriumError`` with advice
-    if there is no equilibrium."""
+    """Return the target joint coordinates minus the coordinates in equilibrium with trial controllers
+    (``shapes``), and the trial's system and equilibrium. A copy of the model gets the controllers, so that the
+    model is unchanged. If there is no equilibrium, raise ``EquilibriumError`` with the advice to increase the
+    stiffness."""
     try:
         positions, system, rest = _at_rest(model, shapes)
     except EquilibriumError as error:

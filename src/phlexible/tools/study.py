@@ -346,8 +346,9 @@ def key(parameters: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to what JSON can store: finite numbers, texts, None, truth values, and lists and
-    dictionaries of them; arrays and tuples become lists. Raise ParameterError for other values."""
+    """Convert a value to a value that JSON can store, recursively. Finite numbers, texts, None and booleans are
+    unchanged. NumPy arrays and scalars, lists and tuples become lists or numbers; dictionaries get their keys as
+    texts. Raise ParameterError for other values, such as NaN."""
     if isinstance(value, np.generic | np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, dict):
@@ -427,10 +428,10 @@ def finished_runs(
 def _worker_results(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], workers: int, lock: int | None
 ) -> Finished:
-    """Yield the number and result of each of the ``runs`` of a study as it finishes, computed in ``workers``
-    processes. If a process dies, the pool is restarted and its runs are repeated one at a time; a run whose
-    process dies twice while it runs alone is reported as lost. ``task`` are the packed functions, ``lock`` is the
-    descriptor of a lock that workers close.
+    """Yield (number, result) of each run of a study as it finishes, computed in at most ``workers`` processes.
+    ``runs`` has numbers and parameters, ``task`` the pickled functions. If a process dies, the pool is restarted
+    and all runs that were active are repeated, one at a time. A run whose process dies twice while it runs alone
+    is reported as lost. Workers close the file descriptor ``lock``.
 
     Runs that were active then are repeated one at a time; a run is lost if its process dies again.
     """
@@ -569,9 +570,9 @@ class Study:
         return (len(self.outcomes),) if self.axes is None else tuple(len(each) for each in self.axes.values())
 
     def __getitem__(self, name: str) -> Array:
-        """Return the values measured under a ``name`` in all runs of the study, shape ``study.shape`` followed by
-        the shape of one value; NaN where runs failed. Raise ``ParameterError`` if no run has the name, or shapes
-        differ between runs.
+        """Return the values measured under a ``name`` in all runs of a study as one array. The shape is
+        ``study.shape`` followed by the shape of a single value; runs that failed or did not measure it give NaN.
+        Raise ``ParameterError`` if no run has the name, or if value shapes differ between runs.
 
         Raises:
             ParameterError: no such name, or values of several shapes.

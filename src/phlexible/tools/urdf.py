@@ -296,8 +296,8 @@ class UrdfModel(Model):
         return Attachment(self._bodies[port.placed.name], port.location) if isinstance(port, Attachment) else port
 
     def __getitem__(self, name: str) -> PlacedBody | PlacedWhole:
-        """Return the body of the link ``name`` of a robot model; raise ``ModelError`` if the link is rigidly
-        attached to another body by fixed joints.
+        """Return the body of the link ``name`` of a robot model. Raise ``ModelError`` if fixed joints make the
+        link a part of another body; the message names that body. Unknown names raise the error of ``Model``.
 
         Raises:
             ModelError: there is none; the message says where the link is, or lists the names.
@@ -413,9 +413,10 @@ class _UrdfReader:
         return "fixed" if self._leader(joint)[0].type == "fixed" else str(joint.type)
 
     def _placed_joints(self, root: str) -> list[Any]:
-        """Return the URDF joints from the link ``root`` outwards, parents first. The pose of each child link is
-        stored in ``self.poses``, the link whose body it belongs to in ``self.heads``, and initial coordinates of
-        moving joints in ``self.model.starts``."""
+        """Return the URDF joints from the link ``root`` outwards, breadth-first. The pose of each child link, a 4
+        by 4 matrix, is stored in ``self.poses``. The link whose body it belongs to is stored in ``self.heads``,
+        since links behind fixed joints join the parent's body. Initial coordinates of moving joints are stored in
+        ``self.model.starts``. ModelError for unknown joint types."""
         tree, waiting = [], [root]
         while waiting:
             parent = waiting.pop(0)
@@ -436,8 +437,9 @@ class _UrdfReader:
         return tree
 
     def _check_starts(self) -> None:
-        """Raise ModelError if initial positions of URDF joints are beyond their limits, with one message that
-        proposes admissible positions."""
+        """Raise ``ModelError`` if initial positions of URDF joints lie outside of their limits by more than a
+        tolerance. One message names all wrong joints and proposes positions clipped to the limits, converted to
+        the leading joint where a joint mimics another. Joints without limits are skipped."""
         wrong, within = [], {}
         for joint in self.robot.joints:
             limits = self._limits(joint)
@@ -457,8 +459,9 @@ class _UrdfReader:
             )
 
     def _limits(self, joint: Any) -> tuple[float, float] | None:
-        """Return the lower and upper limit of a moving URDF joint [rad or m]. None for joints that do not move or
-        are continuous, without limits, for limits in the wrong order, and if the stop stiffness is zero."""
+        """Return the lower and upper limit of a moving URDF ``joint`` [rad or m], or None without limits. Joints
+        that do not move or are continuous have none. None is also returned if the lower limit is not below the
+        upper one, and if stops are switched off by a stop stiffness of zero."""
         if self.stop_stiffness == 0 or joint.name not in self.model.starts or joint.type == "continuous":
             return None
         if joint.limit is None:
@@ -546,9 +549,10 @@ class _UrdfReader:
         return LinkInertia(data.mass, center, spread).moved(turn)
 
     def _physical(self, head: str, raw: LinkInertia) -> LinkInertia:
-        """Return the inertia ``raw`` of a robot's body (``head``) if a physical body can have it, else the nearest
-        that one can. Flexible bodies are not checked. If the change exceeds round-off, it is reported in
-        ``self.changed``, or ModelError is raised where repairs are off."""
+        """Return the inertia ``raw`` of a robot's body (``head``) if some distribution of mass has it, else the
+        nearest that is physical. Physical means a mass and a second-moment matrix without negative eigenvalues. If
+        the fault exceeds round-off, the repair is noted in ``self.changed``, or ModelError is raised where repairs
+        are off. Flexible bodies are not checked."""
         if head in self.flexible or (raw.mass >= 0 and np.linalg.eigvalsh(raw.spread)[0] >= 0):
             return raw
         if not raw.is_physical:
@@ -564,8 +568,9 @@ class _UrdfReader:
 
     def _give_inertia(self, head: str, needs_some: bool) -> None:
         """Replace a singular inertia of a rigid robot body (``head``) by the inertia of its collision shapes, or
-        else visual shapes, scaled to its mass. Without shapes a radius of gyration of 1 cm is used if
-        ``needs_some``, else nothing changes. Changes are reported in ``self.changed``."""
+        else visual shapes, scaled to its mass. Its centre of mass stays unless the mass is zero. Without shapes a
+        radius of gyration of 1 cm is used if ``needs_some``, else nothing changes. Changes are noted in
+        ``self.changed``. Flexible bodies are left unchanged."""
         own, parts = self.inertias[head], self._parts(head)
         if own.is_regular or head in self.flexible:
             return
@@ -606,9 +611,10 @@ class _UrdfReader:
         self.made[joint.name] = self.model.connect(made)
 
     def _port(self, head: str, joint: str, position: Array) -> Port:
-        """Return the port (point or frame) of a URDF ``joint`` at a world ``position`` on the body ``head``. If
-        the model has no such body, the port is on the ground. Raise ``ModelError`` if the position is not on a
-        beam's axis, or not at the flexible body's interface named after the joint."""
+        """Return the point or frame (``Port``) on the link ``head`` at which a URDF ``joint`` is attached, at a
+        world ``position`` [m]. Links without a body stand for the ground. On a flexible body, it is the interface
+        with the joint's name; on a beam, the nearest end or axis position. Raise ``ModelError`` if the position is
+        not at that interface, or not on that axis."""
         if head not in self.inertias:
             return self.model.ground.at(position)
         carrier, body = self.model[head], self.flexible.get(head)
@@ -647,8 +653,10 @@ class _UrdfReader:
         self.model.add(self.flexible[name], name, position=pose[:3, 3], rotation=pose[:3, :3] @ turn)
 
     def _flexible_rotation(self, name: str) -> Array:
-        """Return the rotation matrix from the axes of a flexible body to those of its URDF link ``name``,
-        shape (3, 3). The x axis of a beam is along the link.
+        """Return the rotation matrix from the axes of a flexible body to the axes of its URDF link ``name``, shape
+        (3, 3). It is the identity except for beams. A beam's x axis points to the farthest child joint, or to the
+        centre of mass if the link has none. ModelError is raised if that distance is zero, or the beam's length
+        differs from the distance to the joint.
 
         Raises:
             ModelError: the beam is not as long as the link.
@@ -669,9 +677,10 @@ class _UrdfReader:
         return _turned_to(along / length)
 
     def _act(self, joint: Any) -> None:
-        """Add the mimic relation, stops at the limits, damper and Coulomb friction of a URDF joint to the model.
-        Elements that the file does not have are left out. Joints that were not made, or have no single coordinate,
-        are skipped."""
+        """Add the mimic relation, stops at the limits, viscous damper and Coulomb friction of a URDF ``joint`` to
+        the model. Elements that the file does not have, or gives as zero, are left out. Limits of angles are
+        shifted by the initial angle, because the model measures angles from its start. Joints that were not made,
+        or have no single coordinate, are skipped."""
         if joint.name not in self.made or joint.type not in MOVING:
             return
         made, start = self.made[joint.name], self.model.starts[joint.name]

@@ -126,10 +126,10 @@ def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> A
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Return ``basis`` (n, k) extended by the arrays of the list ``columns``, orthonormal in the metric of
-    ``answers``. Each array has one vector, or a vector and its partner, which is appended only if the vector is
-    linearly independent. The extension ends at the first array with which there would be more than ``most``
-    columns."""
+    """Return a reduction ``basis`` (n, k) extended by the arrays of the list ``columns``, orthonormal in the
+    metric of ``answers`` (by Gram-Schmidt). Each array has one column, or a vector and its partner (real and
+    imaginary part of a response). The partner is appended only if the vector is linearly independent of the basis.
+    The extension ends before the first array that would give more than ``most`` columns."""
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -279,9 +279,9 @@ def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool 
 
 
 def _with_statics(mechanics: LinearMechanics, rigid: Array, answers: Array, count: int) -> Array:
-    """Return columns, orthonormal in the mass matrix, that span the rigid motions and the static responses
-    ``answers`` of a second-order model (``mechanics``); raise a ``ParameterError`` if there are more than
-    ``count``."""
+    """Return columns that span the rigid motions (``rigid``) and static responses (``answers``) of a second-order
+    model, orthonormal in its mass matrix. Linearly dependent columns are dropped. Raise ``ParameterError`` if more
+    than ``count`` columns remain; its message names the order needed, twice their number."""
     basis = extended(mechanics.mass, rigid, answers, mechanics.size)
     if basis.shape[1] > count:
         raise ParameterError(
@@ -299,9 +299,10 @@ def _port_directions(mechanics: LinearMechanics) -> Array:
 
 
 def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricModes, Array]:
-    """Return the lowest undamped modes of a second-order model and the rigid motions that its inputs cause, shape
-    (n, k). The number of modes is doubled up to twice, until ``count`` of them contribute to the response or no
-    more exist. Raise ``ParameterError`` if there are more than ``count`` such rigid motions."""
+    """Return the lowest undamped modes of a second-order model, and its rigid motions that inputs cause, as
+    columns of shape (n, k) for n coordinates. More modes are computed, at most in three attempts, until ``count``
+    of them contribute to the response from inputs to outputs or no more exist. Raise ``ParameterError`` if there
+    are more than ``count`` such rigid motions."""
     first = undamped_modes(mechanics, 1).rigid
     for spare in (SPARE, 2 * SPARE, 4 * SPARE):
         modes = undamped_modes(mechanics, first + spare * count + 2)

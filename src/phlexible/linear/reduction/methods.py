@@ -73,9 +73,10 @@ def passivity(model: ObservedPHDAE) -> PassivityCertificate:
 
 
 def _zero_modes(model: ObservedPHDAE) -> int | None:
-    """Return the number of independent states of a linear model that never change (rigid motions, self-stresses),
-    as the number of singular values near zero. Return None if the model has more than 1500 states or has no energy
-    coordinates (``ModelError``)."""
+    """Return the number of independent states of a linear model that stay constant in free motion (rigid motions,
+    self-stresses). It is the number of singular values of its system matrix in energy coordinates that are near
+    zero, relative to the largest. Return None if the model has more than 1500 states or no energy coordinates
+    (``ModelError``)."""
     if model.order > LARGEST:
         return None
     try:

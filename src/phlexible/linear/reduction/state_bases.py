@@ -223,9 +223,10 @@ def _with_ports(source: CondensedModel, count: int, with_tied: bool) -> LinearMe
 
 
 def _self_stresses(source: CondensedModel, modes: SymmetricModes) -> Array:
-    """Return the self-stresses of a model (``source``) that inputs drive, as columns, shape (order of the
-    model, k). Self-stresses are stress states in balance with themselves; no motion changes them. ``modes``
-    has the rigid modes of the model."""
+    """Return the self-stresses of a model (``source``) that its inputs drive, as columns, shape (n, k) for n
+    states. A self-stress is a stress state in equilibrium without external force, which no motion changes. Each
+    driven stress state has the stresses of its static response subtracted. Columns whose remaining energy is a
+    negligible share are left out. ``modes`` has the model's rigid modes."""
     strained = sparse.csc_array(source.strained @ source.model.port_map[source.stresses])
     strained.eliminate_zeros()
     driven = strained[:, np.diff(strained.indptr) > 0].toarray()  # few of the inputs of a large mesh
@@ -244,10 +245,10 @@ def _energies(source: CondensedModel, states: Array) -> Array:
 
 
 def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses: Array) -> tuple[Array, int]:
-    """Return stress states as columns orthonormal in the energy, shape (order of the model, k): the
-    ``self_stresses``, then the stresses that ``motions``, as displacements, cause. Return also how many of them
-    come from self-stresses and the ``first`` motions. Motions without strain cause none. Raise ``ModelError`` if
-    an output sees these, ``IndefiniteEnergyError`` for an energy that is not positive.
+    """Return stress states as columns orthonormal in the energy, shape (n, k), and the number of the first group
+    of them. The first group spans the ``self_stresses`` and the stresses caused by the ``first`` columns of
+    ``motions`` (displacements), the second those by the rest. Motions without strain are left out. Raise
+    ``ModelError`` if an output sees a strainless motion, ``IndefiniteEnergyError`` for an indefinite energy.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
@@ -300,10 +301,10 @@ class StateAnswers(Answers):
     """
 
     def __init__(self, model: ObservedPHDAE, rigid: Array | None = None, shift: float = 0.0) -> None:
-        """Store a first-order linear ``model`` whose responses to harmonic inputs span a Krylov basis; nothing is
-        solved yet. ``rigid`` (None: none) are constant states (rigid motions) as columns, which static responses
-        exclude. ``shift`` [rad/s] is a small positive frequency that makes the matrix of static responses regular.
-        States are divided into velocities and stresses, if known.
+        """Store a first-order linear ``model``, whose responses to harmonic inputs span a Krylov basis for model
+        reduction. Nothing is solved yet. ``rigid`` (None: none) has constant states as columns, such as rigid
+        motions, which static responses exclude. ``shift`` [rad/s], a small positive frequency, makes the matrix of
+        static responses regular. A mask of velocity and one of stress states are stored, if all kinds are known.
 
         Args:
             rigid: states that stay as they are and that inputs reach, orthonormal in the energy.
@@ -351,9 +352,10 @@ class StateAnswers(Answers):
         return self._pairs(stresses, velocities)
 
     def _at_rest(self, right: Array) -> Array:
-        """Return the constant states of the first-order model under constant right sides, shape (order, columns),
-        by fixed-point iteration with a shifted matrix factored once. Rigid motions that the right sides cause
-        are removed by inertia relief; multipliers are set to zero."""
+        """Return the constant states x of a first-order model under constant right-hand sides ``right``, as
+        columns, shape (n, columns) for n states. Six fixed-point iterations use the LU factors of one shifted
+        matrix, without a check of convergence. Parts of ``right`` that accelerate rigid motions are removed first
+        (inertia relief). In x, rigid motions are removed and multipliers are zero."""
         E, Q, rigid = self._model.descriptor, self._model.effort_matrix, self._rigid
         balanced = right - E @ (rigid @ (rigid.T @ (Q.T @ right)))
         x = np.zeros(right.shape)
@@ -551,9 +553,10 @@ def _self_stress_count(form: EnergyForm, normal: NormalForm) -> int:
 
 
 def _prescribed_columns(form: EnergyForm) -> Array:
-    """Return states of a model (``form``) that a reduced model must contain, in energy coordinates, as orthonormal
-    columns (n, k). They are the constraint directions along which inputs prescribe velocities, or whose forces are
-    outputs. Directions up to round-off are left out."""
+    """Return orthonormal columns (n, k) that a reduced model must contain in energy coordinates, for n states.
+    They are the directions of constraints along which inputs prescribe velocities, or whose constraint forces are
+    outputs. A singular value decomposition removes dependent directions up to round-off. Shape (n, 0) if there are
+    none."""
     T, prescribed = form.tie_ports, np.abs(form.tie_ports).any(axis=0)
     others = form.tie_outputs.T - T @ np.linalg.lstsq(T, form.tie_outputs.T, rcond=1e-10)[0]
     parts = form.ties @ np.hstack([T[:, prescribed], others])
