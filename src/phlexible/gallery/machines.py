@@ -555,9 +555,9 @@ def _cell(x: Array, y: Array) -> Array:
 
 
 def _square_with_hole(half: float, radius: float) -> Array:
-    """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates of q
-    cells, shape (q, 4, 2) [m]. Rings of cells interpolate linearly between the circle and the square along rays
-    from the origin. ``half`` is half the edge of the square, ``radius`` is the radius of the hole [m]."""
+    """Return a mesh of quadrilaterals of a square with a round hole around the origin, as corner coordinates (q,
+    4, 2) of q cells [m]. Rings of cells interpolate linearly between the circle and the square along rays from the
+    origin. ``half`` is half the edge of the square, ``radius`` is the radius of the hole [m]."""
     along = np.linspace(-1, 1, SIDE + 1)
     edge = np.concatenate(
         [np.column_stack([along, -np.ones(SIDE + 1)])[:-1], np.column_stack([np.ones(SIDE + 1), along])[:-1]]

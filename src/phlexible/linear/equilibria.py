@@ -611,9 +611,10 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
 
 
 def _without_drift(system: System, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return a rotating ``motion`` with the velocities of a rotation of the deformed pose. Given velocities are
-    those of the undeformed pose: deformations move the centre of mass off the axis, and sections of rods along
-    each other. A change that joints do not allow, or that is above 1e-3 of the velocities, is left out."""
+    """Return a steadily rotating ``motion`` whose velocities are those of a rotation of the deformed pose. Given
+    velocities belong to the undeformed pose; deformations move the centre of mass off the axis, and rod sections
+    relative to each other. The correction, partly by least squares, is left out if joints do not allow it or it
+    exceeds 1e-3 of the largest velocity."""
     layout, velocity, count = system.layout, motion.state.velocity, system.layout.frames
     if not count:
         return motion
