@@ -76,10 +76,10 @@ class TurnSinceStart(Portable):
         return rotation_matrix(matrix, 2 if matrix.ndim == 0 else self.dimension, name)
 
     def _vectorized(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many ``times`` [s], not yet relative to t = 0, shape
-        (times, 3, 3). They come from one call of the user's function with the array of times; angles rotate about
-        z. Return None without times, if that call fails, if a value is no rotation, or if a few sampled times
-        disagree with single calls."""
+        """Return the rotation matrices of a moving frame at many ``times`` [s], shape (times, 3, 3), by one call
+        with the array of times. The user's function gives rotations, or angles about z; results are not yet
+        relative to t = 0. Return None without times, if that call fails, if a value is no rotation, or if a few
+        sampled times disagree with single calls."""
         if not len(times):
             return None
         evaluated, some = at_least_two(times), probe_indices(len(times))
@@ -97,10 +97,10 @@ class TurnSinceStart(Portable):
         return turns[: len(times)] if np.abs(turns[some] - single).max() <= 10 * AGREEMENT else None
 
     def _sequential(self, times: Array) -> Array | None:
-        """Return the rotation matrices of a moving frame at many ``times`` [s], not yet relative to t = 0, shape
-        (times, 3, 3). The user's function is called once for each time; angles rotate about z. Return None if a
-        call fails or any value is no rotation. The caller then evaluates each time alone, to raise an error that
-        names the time."""
+        """Return the rotation matrices of a moving frame at many ``times`` [s], shape (times, 3, 3), by one call
+        for each time. The user's function gives rotations, or angles about z; results are not yet relative to t =
+        0. Return None if a call fails or any value is no rotation; the caller then raises an error that names the
+        time."""
         try:
             values = [self.function(float(time)) for time in times]
             if all(is_rotation_object(value) for value in values):

@@ -92,9 +92,9 @@ def drawn(body: Body, data: BodyData, elastic: Array | None, position: Array, ro
 
 
 def html_summary(title: str, rows: Iterable[tuple[str, str]], parts: Sequence[Drawn], color: str | None) -> str:
-    """Return HTML of a table of names and values (``rows``) under a title, next to a small picture. The
-    picture shows surfaces and lines (``parts``) in a ``color``. ``color`` None is the default blue; without
-    surfaces and lines only the table is returned."""
+    """Return HTML of a table of names and values (``rows``) with a ``title``, next to a small picture. The picture
+    shows triangulated surfaces and lines (``parts``) in ``color``; None is the default blue. Without triangles and
+    lines only the table is returned."""
     lines = [line for _, part_lines in parts for line in part_lines]
     counts = np.cumsum([0, *(len(surface.vertices) for surface, _ in parts)])
     vertices = np.concatenate([surface.vertices for surface, _ in parts])
@@ -340,9 +340,10 @@ class Attachment:
         return np.asarray(now / np.linalg.norm(now, axis=1, keepdims=True))
 
     def direction_weights(self, axis: Array) -> Array:
-        """Return the weights of the nodal vectors of a shell whose sum is a direction at this point, shape (N,).
-        The direction is the unit vector ``axis``, shape (3,), in the world at t = 0. If it equals a director of
-        the node, only this director is used; otherwise three directors are combined by solving a linear system."""
+        """Return weights (N,) of the nodal vectors of a shell whose weighted sum is a direction at this point. The
+        direction is the unit vector ``axis``, shape (3,), in world axes at t = 0. If it equals one of the three
+        directors of the node, only this director has weights. Otherwise all three are combined by solving a linear
+        system."""
         assert self.point.directions is not None and self.placed.nodes is not None, "on a shell"
         now = self.point.directions @ self.placed.nodes.positions
         away = np.linalg.norm(self.initial_directors() - axis, axis=1)

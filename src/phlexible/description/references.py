@@ -89,9 +89,9 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 
 def _with_references(value: Any, new: Mapping[Any, Any]) -> Any:
-    """Return a value with references to model parts replaced as in the mapping ``new``. Tuples, lists, mappings
-    and dataclasses are traversed recursively and copied where something changes. If nothing does, the value itself
-    is returned."""
+    """Return ``value`` with all parts of a model (bodies, joints, loads) in it replaced by the mapping ``new``
+    from old to new parts. Tuples, lists, mappings, dataclasses and points of bodies are traversed recursively and
+    copied where something changes. If nothing changes, ``value`` itself is returned."""
     match value:
         case ModelPart():
             return new.get(value, value)

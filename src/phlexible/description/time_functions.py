@@ -70,10 +70,10 @@ def probe_indices(count: int) -> list[int]:
 def _vectorized(
     function: object, times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's ``function`` at all ``times`` from one call with the array, shape (times,
-    ...). ``batched`` makes this call, ``one`` a call with a single time. At up to four times both are compared,
-    unless earlier calls have shown agreement often enough. Return None if the call fails or values differ, now or
-    earlier.
+    """Return the values of a user's ``function`` at all ``times``, shape (times, ...), from one call with the
+    array of times. ``batched`` makes this call, ``one`` a call with one time. Until they agreed often enough, both
+    are compared at up to four times. Return None if the call fails, values are not finite, or they ever differed;
+    the last result is cached.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.
@@ -174,9 +174,9 @@ class Signal(Portable):
         self.times.flags.writeable = self.values.flags.writeable = False
 
     def __call__(self, time: float) -> float:
-        """Return the value of a signal (samples over time) at a ``time`` [s], by linear interpolation; with
-        ``Between.CONSTANT`` the value of the last sample before. Before the first and after the last sample it is
-        constant. An array of times gives an array."""
+        """Return the value of this signal (samples over time) at a ``time`` [s], by linear interpolation; with
+        ``Between.CONSTANT`` the last sample at or before the time. Before the first sample it is the first value,
+        after the last one the last value. An array of times gives an array of values."""
         if self.between is Between.CONSTANT:
             before = np.searchsorted(self.times, time, "right") - 1
             value = np.asarray(self.values[np.maximum(before, 0)])

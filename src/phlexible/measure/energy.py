@@ -45,8 +45,9 @@ class Energy:
         return f"Energy({len(self.kinetic)} instants, total {least:.6g} to {most:.6g} J)"
 
     def _repr_html_(self) -> str:
-        """Return an HTML table for notebooks of this energy balance: each energy at the start and at the end of the
-        run, its extremes, and its curve over time."""
+        """Return an HTML table for notebooks of this energy balance, one row for each energy or work [J]. The
+        columns are the values at the start and at the end of the run, the minimum, the maximum, and a small curve
+        over time. Energies that are always zero are left out, except the total."""
         parts = {name: getattr(self, name) for name in ("kinetic", "strain", "spring", "gravity", "total")}
         parts |= {f"work of {name}": work for name, work in self.work.items()}
         parts |= {"dissipated": self.dissipated, "balance error": self.balance_error}
@@ -155,9 +156,9 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum of one floating body about its reference point at all instants of a run, shape
-    (instants, 3) [kg m^2/s]. It is in world axes, and zero for bodies that do not rotate. ``data`` has mass, first
-    moments and inertia of the body about that point, ``index`` is the number of the body."""
+    """Return the angular momentum [kg m^2/s] of one floating body about its own reference point in world axes at
+    all instants, shape (instants, 3). It is zero for a body that does not rotate. ``data`` has mass, first moments
+    and inertia of the body about that point; ``index`` is the number of the body in the recorded ``run``."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))

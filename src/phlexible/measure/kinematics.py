@@ -174,9 +174,10 @@ def turns_at_rest(run: RecordedRun, joint: Joint, coordinate: Coordinate, angle:
 
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
-    """Return the number of full turns from the angles ``wrapped``, between -pi and pi, to a prescribed function
-    ``path``, shape (instants,). ``time`` are the instants. Return None if any angle differs from ``path`` by more
-    than 1e-6 turns besides full turns. None is also returned if ``path`` has no function (motions from files)."""
+    """Return the numbers n of full turns by which a prescribed angle ``path`` differs from the angles ``wrapped``,
+    shape (instants,). ``wrapped`` is between -pi and pi; ``path`` is a function of the instants ``time`` [s].
+    Return None if ``wrapped`` + 2 pi n still differs from ``path`` by more than 1e-6 turns, or if ``path`` has no
+    function (motions from files)."""
     try:
         turns = (path.at_times(time) - wrapped) / (2 * np.pi)
     except ModelError:
@@ -186,9 +187,9 @@ def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:
 
 
 def over_full_turns(wrapped: Array, rate: Array, time: Array) -> Array:
-    """Return continuous angles over full turns for the angles ``wrapped`` between -pi and pi, shape (instants,)
-    [rad]. Their rates ``rate`` [rad/s], integrated over the instants ``time`` [s], show how many turns lie between
-    two instants."""
+    """Return continuous angles [rad] from the angles ``wrapped`` between -pi and pi, shape (instants,), by adding
+    full turns. The rates ``rate`` [rad/s], integrated over the instants ``time`` [s] by the trapezoidal rule, show
+    how many turns lie between two instants. One instant is returned unchanged."""
     if len(wrapped) == 1:
         return wrapped
     steps = np.diff(time) * (rate[1:] + rate[:-1]) / 2

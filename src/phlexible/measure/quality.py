@@ -56,9 +56,9 @@ Newton's method has been seen to fail from 1e4 on, with 12 halvings, and rarely.
 
 
 def wave_time(body: AbsoluteBody) -> float:
-    """Return the shortest time that a longitudinal wave takes along one element of an undeformed string (``body``)
-    [s]. It is the distance of neighbouring nodes over the wave speed. Elements with viscosity do not count;
-    without other elements it is infinite."""
+    """Return the shortest time [s] that a longitudinal wave takes along one element of an undeformed string
+    (``body``). It is the element length over the wave speed, the root of axial stiffness EA over mass per length.
+    Elements with viscosity do not count; without other elements it is infinite."""
     shortest = np.inf
     line_density = body.mass / sum(float(group.weights.sum()) for group in body.strains) if body.strains else 0.0
     for group in body.strains:
@@ -85,9 +85,9 @@ def stiff_strings(system: System, step: float) -> list[str]:
 
 
 def falling_bodies(run: RecordedRun) -> list[str]:
-    """Return a warning message for each group of connected bodies at rest at the start of a run that falls because
-    nothing supports it. No joint, force element or load acts between such a group and the ground. The list is
-    empty without gravity."""
+    """Return a warning message for each group of connected bodies that falls because nothing supports it. All its
+    bodies are at rest at the start of the run, and no joint, force element or load acts between the group and the
+    ground. The list is empty without gravity."""
     mechanism = run.mechanism
     if not np.any(mechanism.gravity):
         return []
@@ -116,8 +116,8 @@ def redundant_joints(run: RecordedRun) -> list[str]:
 
 
 def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
-    """Return the groups of connected bodies of a mechanism that are not connected with the ground and on which no
-    load acts. Bodies are connected by joints and elements. Each group is a set; a single body may be a group."""
+    """Return the groups (sets) of bodies that neither the ground, a moving frame nor a load supports. A group is a
+    connected component by joints, drives, force elements and rods, or a single body."""
     number = {placed: k for k, placed in enumerate(mechanism.bodies)}
     links = [(set(whole.parts), False) for whole in mechanism.wholes.values()]
     parts: tuple[Part, ...] = (*mechanism.joints, *mechanism.drives, *mechanism.elements, *mechanism.loads)
@@ -224,9 +224,9 @@ def _alternates(swing: Array, rates: Array) -> bool:
 
 
 def _impulse_response(system: System, run: RecordedRun, instant: int, force: ScalarForce) -> tuple[float, str]:
-    """Return the rate that a unit impulse along the coordinate of a force element causes while all joints stay
-    closed. It is the inverse of the effective mass, computed at one recorded ``instant`` of a run of ``system``.
-    ``force`` is the element with its coordinate. Return also the name of the body that gets most of its energy."""
+    """Return the rate of a force element's coordinate (``force``) that a unit impulse along it causes while all
+    joints stay closed. It is the inverse effective mass, by a sparse solution at one recorded ``instant`` of a run
+    of ``system``. The second result is the name of the body that gets most kinetic energy."""
     own = slice(instant, instant + 1)
     at, state = run.instants.at(own), run.recording.state(instant)
     system = system.phase(run.recording.locked_at[instant]).system
@@ -255,9 +255,9 @@ def some_instants(run: RecordedRun) -> IntArray:
 
 def large_turns(run: RecordedRun) -> Iterator[str]:
     """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure.
-    The limits in the frame of the body are rotations of interfaces of 0.2 rad (linear strain: 0.05) and
-    displacements of half its size (linear strain: a tenth). A message says how much, since when, and what to do.
-    At most 2000 instants are checked."""
+    The limits, relative to its frame, are interface rotations of 0.2 rad (linear strain: 0.05) and displacements
+    of half its size (linear strain: a tenth). A message says how much, since when, and what to do. At most 2000
+    instants are checked."""
     for index, placed in enumerate(run.system.bodies):
         body = placed.resolved
         if not isinstance(body, FlexibleBody):
@@ -288,9 +288,9 @@ def large_turns(run: RecordedRun) -> Iterator[str]:
 
 
 def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Return the largest elastic displacement of a node of a meshed body at each instant, shape (instants,) [m],
-    for elastic coordinates ``eta``, shape (instants, n). Only nodes are checked at which one of the n shape
-    functions has its largest component. It is zero without shape functions."""
+    """Return the largest displacement of a node of a meshed body by its n elastic coordinates ``eta`` (instants,
+    n), shape (instants,) [m]. Only the nodes are checked at which one of the n shape functions has its largest
+    component. The result is zero without elastic coordinates."""
     shapes = body.points.shapes
     if not shapes.size:
         return np.zeros(len(eta))
@@ -417,9 +417,9 @@ def _deflection_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> 
 
 def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
     """Return the largest strain at the stations of ``beams`` (positions along a beam) divided by its limit, shape
-    (1, rows, stations). It is axial strain plus bending strain at the radii of gyration, or shear strain if that
-    is larger. ``fields`` are strains per unit elastic coordinate, ``eta`` the elastic coordinates, shape (rows,
-    n)."""
+    (1, rows, stations) for ``rows`` states. The strain is axial strain plus bending strain at the radii of
+    gyration, or shear strain if that is larger. ``fields`` are strains per unit elastic coordinate, ``eta`` (rows,
+    n) the values of the n elastic coordinates."""
     slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
     axial = np.abs(eta @ fields.stretch.T + slopes / 2)
     radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
@@ -452,9 +452,9 @@ class _EqualBeams:
 
 @cached_on_owner
 def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
-    """Return the beams of a run in groups of equal description, cached, so that equal beams are checked in one
-    array operation. Each group also has the largest absolute value of each elastic coordinate over the checked
-    instants. A group has at most about 4096 rows (bodies times instants)."""
+    """Return the beams of a run in groups of equal description, so that equal beams are checked together; cached.
+    A group has the indices of its bodies and the largest absolute value of each elastic coordinate over the
+    checked instants. It has at most about 4096 rows (bodies times instants)."""
     rows = _checked_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
@@ -497,8 +497,8 @@ FAST = 0.3  # of the lowest frequency; slower rotation changes stiffness by less
 
 def missing_stiffening(run: RecordedRun) -> list[str]:
     """Return a warning message for each fast spinning beam with linear strain that bent by more than 0.3 of its
-    length in a run. Linear strain has no centrifugal stiffening, which would straighten the beam. Fast is relative
-    to the lowest frequency of the beam in its frame.
+    length in a run. Linear strain lacks centrifugal stiffening, which would straighten the beam. The spin until
+    then is compared with a multiple of the beam's lowest angular frequency in its frame.
 
     The centrifugal force pulls a bent beam straight, but only through the square of the slope in its
     strain; without it the same force pushes the beam out, past its lowest frequency without bound
@@ -536,7 +536,8 @@ def _deflections(run: RecordedRun, index: int, x: float) -> Array:
 
 
 def _lowest_frequency(data: FloatingBody) -> float:
-    """Return the lowest angular natural frequency of a flexible body (``data``) whose frame is fixed [rad/s]."""
+    """Return the lowest angular natural frequency [rad/s] of a flexible body (``data``) whose frame is fixed. The
+    eigenvalue problem of linear stiffness and mass is solved dense or, for sparse matrices, by shift-invert."""
     stiffness, mass = linear_stiffness(data.strain), elastic_mass(data)
     if isinstance(stiffness, np.ndarray):
         from scipy.linalg import eigh
@@ -709,10 +710,10 @@ def _alternating(values: Array) -> Array:
 
 
 def _whole_energies(body: FloatingBody, about_centre: FloatingBody, velocities: Array, elastic: Array) -> Array:
-    """Return twice the kinetic energy of the alternating part of the ``velocities`` of a floating body, shape
-    (instants - 2,). That part changes its sign at every instant. ``velocities`` has the shape (instants,
-    velocities). ``elastic`` is twice the energy of the elastic rates alone; ``about_centre`` is the body with its
-    centre of mass as reference point."""
+    """Return twice the kinetic energy [J] of the part of a floating body's ``velocities`` that changes its sign at
+    every instant. The result has the shape (instants - 2,), ``velocities`` (instants, velocities). ``elastic`` is
+    twice the energy of the elastic rates alone [J]. ``about_centre`` is the body with its centre of mass as
+    reference point."""
     d, rigid, nu = body.dimension, body.rigid_count, _alternating(velocities)
     velocity, turn, bent = nu[:, :d], nu[:, d:rigid], nu[:, rigid:]
     rows = as_array(undeformed_mass(about_centre)[d:rigid])
@@ -729,11 +730,8 @@ ROUND_OFF = 1e-14  # of the parts that energies are made of, in each iteration o
 
 
 def energy_scale(run: RecordedRun) -> float:
-    """Return a scale of energies of a run [J] for numerical round-off: the largest sum of joint and element forces
-    times moment arms, plus a term for the kinetic energy due to rounded positions.
-
-    Their round-off is ``ROUND_OFF`` of it in each iteration of a step.
-    """
+    """Return a scale of energies of a run [J]: largest sum of joint and element forces times moment arms, plus a
+    term for rounded positions. Round-off in the energy is 1e-14 of this scale in each iteration of a step."""
     record, system = run.recording.inner, run.system
     reach = system.largest_length + float(np.abs(record.position).max(initial=0.0))
     arms = np.where(system.angle_rows, 1.0, reach)
@@ -751,9 +749,9 @@ def iterations(record: RecordedStates) -> int:
 
 
 def balance_faults(run: RecordedRun, scale: float, parts: float) -> list[str]:
-    """Return a list with one message if the energy balance of a run is violated; else an empty list. The error may
-    be 1e-6 of ``scale``, the scale of the energies, plus 1e-14 of ``parts``, the scale of their round-off, for
-    each iteration [J].
+    """Return a list with one message if the energy balance of a run is violated, else an empty list. The largest
+    balance error may be 1e-6 of ``scale`` (size of the energies), plus 1e-14 of ``parts`` (size of the terms that
+    round off) times the number of iterations in the run. All are in joules.
 
     Args:
         run: run to be checked.
@@ -917,9 +915,9 @@ class _Crossings:
         return ""
 
     def _largest_moves(self) -> Array:
-        """Return the largest displacement of each shape of this contact (sphere, segment, solid) between two
-        neighbouring recorded instants, shape (shapes,) [m]. Displacements are those of the start points of the
-        shapes."""
+        """Return the largest displacement of each shape of the tested contact (sphere, segment, solid) between two
+        neighbouring recorded instants, shape (shapes,) [m]. Only the world position of a shape's start point
+        counts, not its rotation. Instants are evaluated in chunks to limit memory."""
         vectors = self._run.system.vectors([PointOf(each.start) for each in self._members])
         moved, count = np.zeros(len(self._members)), max(2, AT_ONCE // len(self._members))
         for begin in range(0, self._run.count - 1, count - 1):
@@ -933,9 +931,9 @@ class _Crossings:
         return np.asarray(self._run.system.vectors([PointOf(port) for port in ports]).values(self._run.instants))
 
     def _candidates(self, moved: Array) -> Iterator[tuple[int, int]]:
-        """Yield pairs of indices (ball, other) of contact shapes that may have passed through each other, fastest
-        balls first. They are pairs that can touch and whose largest displacements between two recorded instants,
-        ``moved`` [m], shape (shapes,), add up to more than both thicknesses."""
+        """Yield pairs of indices (ball, other) of contact shapes on different bodies that may have passed through
+        each other, fastest balls (spheres, points) first. ``moved`` [m], shape (shapes,), are the largest
+        displacements between two recorded instants. Both together exceed both thicknesses."""
         members = self._members
         balls = [i for i, each in enumerate(members) if not each.kind.is_solid and each.start is each.end]
         thick = np.array([each.thickness if each.kind.is_solid else 2.0 * each.radius for each in members])
@@ -945,10 +943,10 @@ class _Crossings:
                     yield i, j
 
     def _passages(self, ball: Member, other: Member, x: Array, y: Array) -> IntArray:
-        """Return the indices of the recorded instants after which a ball passed straight through another contact
-        shape (``other``) without touching it. ``x`` and ``y`` are their positions, shape (instants, 3) [m].
-        Distances are computed at a limited number of positions on the straight way between two instants. Ways that
-        bend are left out."""
+        """Return the indices of the recorded instants after which a ball passed through another contact shape
+        (``other``) without touching it at either instant. ``x`` and ``y`` are their positions, shape (instants, 3)
+        [m]. Relative motion between two instants counts as straight; the distance is sampled at a limited number
+        of positions. Intervals with short or clearly bent motion are skipped."""
         ends = y if other.start is other.end else self._positions([other.end])[:, 0]
         relative = x - y
         axes = None

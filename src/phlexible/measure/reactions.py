@@ -272,9 +272,10 @@ def sliders_out_of_balance(run: RecordedRun) -> list[str]:
 
 
 def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None:
-    """Return the squared stretch of a string with this ``law`` below which it counts as slack: compressed by more
-    than a hundredth of the largest tension. Return None if that does not occur between ``lowest`` and ``highest``,
-    the range of the squared stretch in the run. It is found by samples and Brent's root search."""
+    """Return the squared stretch of a string with this ``law`` below which the string counts as slack. There the
+    compression is a hundredth of the largest absolute tension; the root is found by samples and Brent's method.
+    Return None if no sample between ``lowest`` and ``highest``, the range of the squared stretch in the run, is
+    compressed that much."""
     from scipy.optimize import brentq  # here: it takes long to import
 
     strains = np.linspace(lowest, highest, SAMPLES)
@@ -291,9 +292,10 @@ def _slack_strain(law: StringLaw, lowest: float, highest: float) -> float | None
 
 
 def _strains(run: RecordedRun, placed: PlacedBody) -> list[tuple[QuadraticStrains, Array]]:
-    """Return the squared stretch of a string (``placed``) at its quadrature points at all instants of a run, as
-    pairs (group, squared stretch). A group of quadrature points has one elastic law; its squared stretch has the
-    shape (instants, points). ModelError is raised for bodies with a floating frame."""
+    """Return the squared stretch (current over undeformed length) of a string (``placed``) at its quadrature
+    points at all instants of a run. The result is a list of pairs: group of quadrature points with one elastic
+    law, and values of shape (instants, points). ModelError is raised for other bodies, whose tension is a section
+    force."""
     from phlexible.bodies.mechanics.absolute import strain_values
 
     index = run.body_index(placed, "string")

@@ -308,9 +308,9 @@ def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
 
 
 def _beam_parts(run: RecordedRun, target: PlacedBody | PlacedWhole) -> list[tuple[int, float]]:
-    """Return the beam bodies of a run (one, or several in a row) for which ``target`` stands. Each is a pair of
-    the index of the body and the position on the whole beam at which it begins [m]. ModelError is raised for other
-    objects and bodies that are no beams."""
+    """Return the beam bodies of a run that ``target`` consists of, from start to end. Each is a pair: index of the
+    body, and position along the whole beam at which it begins [m]. A beam added in one piece gives one pair with
+    0. ModelError is raised for bodies that are no beams and for other objects."""
     if not isinstance(target, PlacedBody | PlacedWhole):
         raise ModelError(f"body must be a beam that model.add returned, got {target!r}")
     parts = [(run.body_index(placed), begin) for placed, begin in line_parts(target)]

@@ -174,9 +174,10 @@ class LinearPoint:
 def named_rows(
     point: LinearPoint, joint: Joint, coordinate: int | None, kind_names: tuple[str, str]
 ) -> Iterator[tuple[str, bool, Array]]:
-    """Yield the ``coordinate`` of this index, or all coordinates (None), of a joint as rows of a linear model
-    about ``point``. A row is a tuple of name, whether it is an angle, and derivative with respect to the small
-    motions, shape (velocities,). ``kind_names`` are the texts for an angle and for a displacement in the names.
+    """Yield the ``coordinate`` of this index of a joint, or all its coordinates (None), each as a tuple for a
+    model linearized about ``point``. The tuple has the name, whether it is an angle, and the derivative with
+    respect to small motions of the bodies, shape (velocities,). ``kind_names`` are the words for an angle and for
+    a displacement in the names.
 
 
     Raises:
@@ -350,8 +351,10 @@ class Angle(PointSensor):
     label = "angle"
 
     def read(self, run: RecordedRun) -> Array:
-        """Return the rotation of the material at the measured point about the sensor's direction since t = 0. It
-        is continuous over full turns and given at all instants of a run, shape (instants,) [rad]."""
+        """Return the rotation angle of the material at the measured point about this sensor's direction at all
+        instants of a run, shape (instants,) [rad]. It is zero at t = 0 if nothing has moved: the twist about that
+        world axis, from the quaternion of the rotation. Full turns are counted by the angular velocity, so that
+        the angle is continuous."""
         turned = kinematics.rotation(run, self.attachment)
         quaternion = quaternions(turned @ self.attachment.placed.rotation.T)
         sine, cosine = quaternion[:, :3] @ self.axis, quaternion[:, 3]  # of half the angle, up to a common sign
@@ -679,9 +682,10 @@ class JointSensor(Sensor):
         return values[0] if len(values) == 1 else np.stack(values, axis=1)
 
     def of_kind(self, run: RecordedRun, is_angle: bool) -> Array:
-        """Return the values of all angles of the joint if ``is_angle``, else of all its translations, at all
-        instants of a run. For a sensor of rates, they are the rates. Their shape is (instants,) for one
-        coordinate, else (instants, coordinates). ModelError is raised if there is none.
+        """Return the values of all angles of the measured joint if ``is_angle``, else of all its translations, at
+        all instants of a run. A sensor of rates returns their rates instead. The shape is (instants,) for one
+        coordinate, else (instants, coordinates). ModelError is raised if the joint has no such coordinate or is in
+        another model.
 
         Raises:
             ModelError: a joint of another model, or one without such coordinates.

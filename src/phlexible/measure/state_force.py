@@ -94,9 +94,10 @@ class StateForce(CompoundForce):
 
 
 def _source(item: Measured) -> tuple[Attachment | Joint, tuple[list[int], list[int]]]:
-    """Return the point of a body or the joint that an ``item`` of the user's argument ``of`` measures, and two
-    lists of indices. The lists say which of the values measured there are positions and which are rates.
-    ParameterError is raised for points of the ground."""
+    """Return the point or joint that an ``item`` of the user's argument ``of`` (a sensor, point or joint)
+    measures, and two lists of indices. The first list selects positions, the second rates, from all values
+    measured there: three positions, then three velocities of a point; value and rate of each joint coordinate in
+    turn. ParameterError is raised for points of the ground."""
     if isinstance(item, Position):
         if not isinstance(item.port, Attachment):
             raise ParameterError(f"of takes points of bodies, got {item}")

@@ -139,9 +139,10 @@ class WatchedCondition:
 def watched_conditions(
     system: System, stop: When | None, so_far: RecordedStates | None
 ) -> dict[int, WatchedCondition]:
-    """Return the conditions that trigger events or end a run of a system, as a dictionary by the index of the
-    event. They are evaluated during the run; events at given times are not in it. ``stop`` is the condition that
-    ends the run. ``so_far`` are the recorded states of a run that is continued, or None.
+    """Return the conditions that trigger events or end a run, as a dictionary by the index of the event (a special
+    index for ``stop``). They are objects that evaluate a condition of the ``system`` during the run; events at
+    given times are left out. ``stop`` is the condition that ends the run. ``so_far`` are the recorded states of a
+    continued run, which the conditions then also store.
 
     Args:
         system: system of the run.

@@ -210,8 +210,8 @@ def _line(
 ) -> Any:
     """Draw a line or markers through m points at one instant into matplotlib ``axes`` of a 2D or 3D scene, and
     return the artist. ``positions`` (k, m, 3) are the points at all k instants, ``look`` are options of
-    ``Axes.plot``. A function that moves the artist to another instant is appended to ``made.updates``. With a
-    ``name`` the first artist of that name is stored for the legend."""
+    ``Axes.plot``. A function that redraws the artist at another instant is appended to ``made.updates``. The first
+    artist with a ``name`` is stored for the legend."""
     (artist,) = axes.plot(*positions[instant].T[:dimension], **look)
 
     def move(k: int) -> None:
@@ -229,10 +229,10 @@ def _line(
 def _ribbon(
     axes: Any, body: DrawnBody, positions: Array, instant: int, color: Any, made: SceneArtists, is_part: bool
 ) -> None:
-    """Draw a beam or rod ``body`` in the plane as a filled strip of its width at one instant into matplotlib
-    ``axes``. ``positions`` (k, n, 3) are its nodes at all k instants, ``color`` fills it. A function that moves it
-    is appended to ``made.updates``. Segments of a divided beam (``is_part``) have round ends, which fill the
-    wedges between them."""
+    """Draw a beam or rod ``body`` at one instant as a filled strip of its width into plane matplotlib ``axes``.
+    ``positions`` (k, n, 3) are its n nodes at all k instants, ``color`` fills it. A segment of a divided beam
+    (``is_part``) gets round ends, which fill the wedges between segments. A function that redraws the strip is
+    appended to ``made.updates``."""
     from matplotlib.patches import Polygon
 
     width = float(np.ptp(body.skin.offsets[:, 1])) if body.skin.has_surface else body.skin.width[0]
@@ -264,10 +264,10 @@ def _surface_in_plane(
     is_named: bool = True,
     colors: StressColors = NO_STRESS,
 ) -> None:
-    """Draw a body's surface as seen along z at one instant into matplotlib ``axes``: a light area, or the
-    ``colors`` of its stress, with its outline. ``strength`` below 1 fades it, ``scale`` enlarges deformations;
-    ``is_named`` says whether the body appears in the legend. A function that moves the drawing is added to
-    ``made``."""
+    """Draw the projection of a body's surface along z at one instant into matplotlib ``axes``: an area, light or
+    in ``colors`` of its stress, with its outline. ``strength`` below 1 fades both, ``scale`` enlarges
+    deformations. With ``is_named`` the body appears in the legend. A function that redraws the body at another
+    instant is appended to ``made.updates``."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     vertices, triangles = body.vertices(scale)[..., :2], body.skin.triangles
@@ -303,10 +303,10 @@ def _surfaces_in_space(
     edge_length: float,
     made: SceneArtists,
 ) -> None:
-    """Draw the surfaces of all given ``bodies`` and their edges in 3D ``axes`` as one collection, so that near
-    surfaces cover far ones. Surfaces at ``earlier`` instants are drawn faded; ``edge_length`` is the longest edge
-    relative to the scene. ``scale`` enlarges deformations, ``stress`` are colours of stress, the artists are added
-    to ``made``."""
+    """Draw the surfaces of all ``bodies`` and their edges into 3D ``axes`` as one matplotlib collection, so that
+    near surfaces cover far ones. Surfaces at the ``earlier`` instants (index: strength below 1) are drawn faded.
+    ``edge_length`` is the longest triangle edge relative to the scene, ``scale`` enlarges deformations, ``stress``
+    has colours. A function that redraws, and legend entries, are added to ``made``."""
     from matplotlib.lines import Line2D
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
@@ -353,8 +353,9 @@ def _surfaces_in_space(
 
 
 def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneArtists) -> None:
-    """Draw the surface of a body in 3D axes at one instant transparently, so that bodies behind it are seen.
-    A function that moves it is added to ``made``."""
+    """Draw the surface of a body at one instant into 3D matplotlib axes as half transparent triangles, so that
+    bodies behind it are seen. A function that redraws the surface at another instant is appended to
+    ``made.updates``."""
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     vertices, triangles = body.vertices(), body.skin.triangles
@@ -365,8 +366,9 @@ def _transparent_surface(axes: Any, body: DrawnBody, instant: int, made: SceneAr
 
 def _connection(axes: Any, scene: Scene, symbol: Symbol, ends: Array, instant: int, made: SceneArtists) -> None:
     """Draw a line between two points at one instant of a scene into matplotlib ``axes``: a zigzag for a spring,
-    dotted for a damper, else straight (a link). ``symbol`` says which; ``ends`` (k, 2, 3) are the positions of
-    both points at all instants. A function that moves the artist and the artist itself are added to ``made``."""
+    dotted for a damper, else straight. ``symbol`` says which; ``ends`` (k, 2, 3) are the positions of both points
+    at all k instants. A function that redraws the line is appended to ``made.updates``; the artist is stored in
+    ``made.symbols`` for the legend."""
     is_spring = symbol.kind is SymbolKind.SPRING
     share = np.linspace(0.0, 1.0, 2 * COILS + 3) if is_spring else np.array([0.0, 1.0])
     swing = np.zeros(len(share))

@@ -132,8 +132,9 @@ class Served:
             self._changed.notify_all()
 
     def _start_server(self, port: int) -> _Server:
-        """Return a running HTTP server at the given ``port`` or the next higher one that is free. With port 0 the
-        system chooses a free port. Raise ``ParameterError`` if no port can be opened."""
+        """Return a running HTTP server for this page at ``port``, or at the next higher port if it is in use. With
+        port 0 the system chooses a free one. Raise ``ParameterError`` if no port up to the last is free, or for
+        any other error of the system."""
         while True:
             try:
                 return _Server(port, self)

@@ -246,8 +246,9 @@ def prepare_axes(axes: Any, scene: Scene) -> None:
 
 def _fill(axes: Any, figure: Any, reach: Array, below: float) -> None:
     """Enlarge 3D axes as far as the figure or subfigure allows with all labels inside, by changing the zoom of
-    their box twice. Overlapping tick labels are removed. ``reach`` are half the edges of the box that is shown,
-    ``below`` is the fraction of the height to be left free."""
+    their box twice. Then overlapping tick labels are removed. ``reach`` are half the edges of the shown box [m],
+    shape (3,); only their ratios count. ``below`` is the fraction of the figure height that is left free at the
+    bottom."""
     from matplotlib.transforms import Bbox
 
     renderer = axes.get_figure(root=True).canvas.get_renderer()
@@ -302,8 +303,9 @@ def box_of(scene: Scene) -> Array:
 
 
 def new_axes(figure: Any, scene: Scene, below: float = 0.0) -> Any:
-    """Add axes for a scene to a matplotlib figure or subfigure, plane or 3D, with limits and labels, and return
-    them. ``below`` is the fraction of the height to be left free under 3D axes."""
+    """Add axes for a scene, plane or 3D, with limits and labels to a matplotlib figure or subfigure, and return
+    the axes. 3D axes are enlarged to fill the figure, except the fraction ``below`` of its height at the bottom;
+    plane axes ignore ``below``."""
     left, bottom, width, height = SPACE
     box = left, bottom + below, width, height - below
     axes = figure.subplots() if scene.dimension == 2 else figure.add_axes(box, projection="3d")
@@ -329,9 +331,10 @@ def figure_height(scene: Scene, width: float) -> float:
 
 
 def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
-    """Return matplotlib axes prepared for a ``scene``: ``user_axes`` if given, else the axes of a new figure.
-    Raise ``ParameterError`` if the user's axes are plane for a model in space, or conversely. ``below`` is the
-    fraction of the height left free below new 3D axes."""
+    """Return matplotlib axes with limits and labels for a ``scene``: ``user_axes``, prepared in place, if given,
+    else the axes of a new figure. Raise ``ParameterError`` if the user's axes are two-dimensional for a model in
+    space, or 3D for a planar one. ``below`` is the fraction of the figure height left free below new 3D axes; user
+    axes ignore it."""
     if user_axes is None:
         return new_axes(scene_figure(scene, WIDTH, figure_height(scene, WIDTH)), scene, below)
     if (getattr(user_axes, "name", "") == "3d") != (scene.dimension == 3):
@@ -342,8 +345,9 @@ def _axes(scene: Scene, user_axes: Any, below: float = 0.0) -> Any:
 
 
 def _draw_frames(axes: Any, scene: Scene) -> None:
-    """Draw the axes x, y and z of every body and of the world, with their names, into matplotlib axes of a
-    scene."""
+    """Draw coordinate axes, labelled x, y and z, at the first instant for every floating body of a ``scene`` into
+    matplotlib axes. Strings and soft bodies have none. The world axes are drawn at the origin only if the scene is
+    near it; planar scenes have x and y."""
     length = FRAME * scene.reach
     low, high = scene.corners
     is_near = bool((np.abs((low + high) / 2) <= box_of(scene)).all())
@@ -360,8 +364,9 @@ SMALL: dict[str, Any] = dict(fontsize=7, color=INK, ha="center", va="center", zo
 
 
 def _draw_names(axes: Any, scene: Scene) -> list[Any]:
-    """Write the name of each body of a ``scene`` next to its middle into matplotlib axes, and return these texts
-    as a list. With more than twelve bodies only their number is written as title, and the list is empty."""
+    """Write the name of each body of a ``scene`` next to its middle into matplotlib axes, and return the texts as
+    a list. The scene is drawn at its first instant. A body of several parts has one name, at the middle part. With
+    more than twelve bodies only their number is written as title, and the list is empty."""
     from matplotlib.patheffects import withStroke
 
     names = list(dict.fromkeys(body.whole for body in scene.bodies))
@@ -404,8 +409,9 @@ def _legend_of_symbols(axes: Any, made: SceneArtists) -> None:
 
 
 def _add_caption(axes: Any, scene: Scene, scale: float) -> None:
-    """Write a caption into matplotlib ``axes``: which instants of a motion (``scene``) are drawn [s], and the
-    factor ``scale`` on deformations unless it is 1."""
+    """Write a caption into matplotlib ``axes``: the number of drawn instants of a motion (``scene``), the first
+    and the last time [s], and the factor ``scale`` on deformations unless it is 1. It stands above 3D axes at the
+    right, or below plane axes."""
     time, enlarged = scene.time, "" if scale == 1 else f", deformation x {scale:g}"
     text = f"{len(time)} instants, t = {time[0]:.4g} to {time[-1]:.4g} s{enlarged}"
     if len(time) == 1:
@@ -478,10 +484,10 @@ def plot_overview(
 
 
 def _overview_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of the stored instants of a recorded ``run`` at which an overview draws its mechanism, 9
-    in the plane and fewer otherwise. In the plane they are evenly spread. Otherwise they are chosen one after the
-    other, from the last one on, to be as different as possible; evenly spread ones are used if they are at least
-    half as different."""
+    """Return the indices of the stored instants of a recorded ``run`` at which an overview draws the mechanism: 9
+    in the plane, fewer in space. In the plane they are evenly spaced. In space each next instant, from the last
+    one on, is the one whose node positions differ most from all chosen ones. Evenly spaced instants are returned
+    if their smallest difference is at least half as large."""
     time, count = run.recording.time, INSTANTS[run.mechanism.dimension]
     even = picked_instants(time, count)
     if run.mechanism.dimension == 2:
@@ -569,8 +575,8 @@ def plot_section_forces(
 
 
 def _panels(forces: SectionForces) -> list[tuple[str, Array]]:
-    """Return label and values of the section forces and moments that are not zero throughout; the normal force is
-    always there."""
+    """Return pairs (axis label, values) of those section forces [N] and moments [N m] of a beam that are nonzero
+    anywhere. Their order is N, Q_y, Q_z, M_x, M_y, M_z. The normal force N is always included."""
     named = [
         ("$N$ [N]", forces.normal),
         ("$Q_y$ [N]", forces.shear_y),

@@ -123,9 +123,9 @@ def mode_outline(linear: Linearization, shape: Array | ComplexArray) -> ModeOutl
 
 
 def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array]]:
-    """Return the lines by which pictures of modes show a body: pairs of material points (points, 3) and shape
-    functions there. For a mesh they are the sharp edges of its surface, for other bodies the outline. A rigid body
-    also has straight lines to its joints."""
+    """Return the lines by which pictures of modes show the body ``placed``, each as a pair: undeformed points in
+    body axes (points, 3), and shape functions there (points, 3, coordinates). For a mesh they are the sharp edges
+    of its surface, for other bodies the outline. A rigid body also has straight lines to its joints."""
     if isinstance(placed.data.points, FlexiblePoints):
         skin = placed.body.skin(placed.data, np.zeros((0, 3)))
         if edges := sharp_edges(skin):
@@ -250,8 +250,10 @@ class ModeShapes(Modes):
             return finish(figure, path)
 
     def _draw(self, axis: "Axes", number: int, amplitude: float | None) -> None:
-        """Draw one of these modes over the bodies at rest into matplotlib axes; ``number`` is its index,
-        ``amplitude`` the largest displacement [m]."""
+        """Draw mode ``number`` of these mode shapes, in colour, over the bodies at rest into matplotlib axes. The
+        picture plane is spanned by the two world axes in which the motion is seen best. ``amplitude`` is the
+        largest displacement [m], by default a fixed fraction of the model's size. The title is the mode's angular
+        frequency [rad/s]."""
         outline = self._outline(number)
         size = self._amplitude(outline, amplitude)
         view = _view(outline, size)
@@ -341,9 +343,10 @@ class ModeShapes(Modes):
 
 
 def _view(outline: ModeOutline, amplitude: float) -> list[int]:
-    """Return the ascending indices of the two world axes that span the view of a mode: the axis of largest motion,
-    and of the others the axis of largest extent. ``outline`` has the lines of the bodies, ``amplitude`` is the
-    drawn displacement [m]."""
+    """Return the ascending indices (0 to 2) of the two world axes that span the picture plane of a mode. They are
+    the axis of largest displacement at phase zero, and of the other axes the one of largest extent. Without
+    displacement the axis of largest extent comes first. ``outline`` has the lines of the bodies; ``amplitude`` is
+    the drawn displacement [m]."""
     moved, still = np.concatenate(outline.at_phase(0.0, amplitude)), np.concatenate(outline.still)
     spread = np.ptp(np.concatenate([still, moved]), axis=0)
     away = np.abs(moved - still).max(axis=0)
@@ -355,8 +358,10 @@ def _view(outline: ModeOutline, amplitude: float) -> list[int]:
 def _draw(
     axis: "Axes", outline: ModeOutline, lines: list[Array], view: list[int], frequency: float
 ) -> "list[Line2D]":
-    """Draw the displaced outlines of bodies in a mode, ``lines``, over those at rest into matplotlib axes, seen in
-    the plane ``view``. Return the drawn lines; ``frequency`` [rad/s] is the title."""
+    """Draw the bodies of a mode into matplotlib axes, seen in the plane of the two world axes ``view``. The
+    displaced outlines ``lines``, arrays (points, 3) [m], are drawn in colour over the outlines at rest in grey;
+    ground points are squares. The title is ``frequency`` [rad/s]. Return only the displaced matplotlib lines,
+    which an animation moves."""
     for line in outline.still:
         axis.plot(*line[:, view].T, color=PALE, lw=1.0, marker="." if len(line) == 1 else "")
     axis.plot(*outline.ground[:, view].T, ls="", marker="s", ms=3.5, color=INK)

@@ -75,9 +75,10 @@ def _made(
 
 
 def _panel(label: str, curves: list[tuple[str, Array]], size: float | None = None) -> Panel | None:
-    """Return a panel with the axis title ``label`` and up to six of the ``curves`` (name, values) over time, those
-    of largest range. Curves with NaN, or below 1e-3 of the largest range, are left out. None if all ranges are at
-    most 1e-6 of ``size`` (None: of the largest value)."""
+    """Return a panel with the axis title ``label`` and at most six of the ``curves`` (name, values over time),
+    those of largest range. The range is maximum minus minimum; the given order is retained. Curves with values
+    that are not finite, or ranges below 1e-3 of the largest, are left out. None if all ranges are at most 1e-6 of
+    ``size``, by default of the largest absolute value."""
     moving = [(name, values) for name, values in curves if np.isfinite(values).all()]
     spans = [float(np.ptp(values)) for _, values in moving]
     largest = max(spans, default=0.0)
@@ -124,7 +125,8 @@ def _angles(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 def _liveliest_joints(run: RecordedRun) -> list[Joint]:
     """Return the joints of a mechanism that have an angle; of more than 50 only the 50 with the largest range of
-    angle. The range is that over at most 40 instants of the recorded motion ``run``; the order is kept."""
+    an angle. The range is maximum minus minimum over at most 40 instants of the recorded motion ``run``. The order
+    of the mechanism is kept; joints at points without orientation are left out."""
     candidates = [
         joint
         for joint in run.mechanism.joints
@@ -152,9 +154,10 @@ def _largest_items(things: Sequence[Thing], sizes: Array) -> list[Thing]:
 
 
 def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the rotation angle over time of the heaviest body in the recorded motion ``run``
-    that can rotate. It is for mechanisms with joints of which none is to the world, such as satellites; None
-    for others. ``points`` is not used. In the plane the angle is continuous, in space it is between 0 and pi."""
+    """Return a panel with the rotation angle [rad] since the start over time of the heaviest body that can rotate,
+    in the recorded motion ``run``. None if the mechanism has no joints or a joint to the ground or a moving frame;
+    it is meant for satellites. In the plane the angle is continuous, in space between 0 and pi. ``points`` is not
+    used."""
     mechanism = run.mechanism
     ports = [port for joint in mechanism.joints for port in (joint.first, joint.second)]
     turning = [placed for placed in mechanism.bodies if placed.data.rotates]
@@ -170,8 +173,9 @@ def _attitudes(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with the angular velocities [rad/s] of the first two bodies over time, in body axes, in the
-    recorded motion ``run``. None if the mechanism has joints or nothing rotates. ``points`` is not used."""
+    """Return a panel (curves over time) with the angular velocities [rad/s] of the first two bodies, as components
+    in body axes. Parts of a rod or divided beam do not count. In the plane only z is drawn; bodies without
+    rotation are skipped. None if the mechanism has joints or no curve changes. ``points`` is not used."""
     mechanism, curves = run.mechanism, []
     if mechanism.joints:
         return None
@@ -186,8 +190,9 @@ def _spins(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
 
 
 def _positions(run: RecordedRun, points: Sequence[Attachment]) -> Panel | None:
-    """Return a panel with positions over time in the recorded motion ``run``: of bodies, of both ends of rods
-    and divided beams, and of the node of each soft body that moves most. ``points`` is not used."""
+    """Return a panel (curves over time) of world coordinates [m] in the recorded motion ``run``. They belong to
+    the middle of the bodies that move most, both ends of rods and beams of several parts, and the node of each
+    soft body that moves most. None if no coordinate changes; ``points`` is not used."""
     mechanism = run.mechanism
     alone, wholes = _liveliest_bodies(run, _separate_bodies(mechanism)), list(mechanism.wholes.values())
     places = [(placed.name, _middle(placed)) for placed in alone if isinstance(placed.data, FloatingBody)]
@@ -226,8 +231,8 @@ def _ends(whole: PlacedWhole) -> tuple[tuple[str, Attachment], ...]:
 
 
 def _middle(placed: PlacedBody) -> Attachment:
-    """Return the point of the body ``placed`` whose position is plotted: centre of mass of a rigid body,
-    middle of a beam, most flexible node of a mesh, otherwise the origin."""
+    """Return the point of the body ``placed`` whose position is plotted. It is the centre of mass of a rigid body
+    that rotates, the middle of a beam, the most flexible node of a mesh, otherwise the origin."""
     data = placed.data
     if isinstance(data.points, BeamPoints):
         return placed.at(data.size / 2)
@@ -239,9 +244,9 @@ def _middle(placed: PlacedBody) -> Attachment:
 
 
 def _softest_points(run: RecordedRun) -> list[tuple[str, Attachment, Array]]:
-    """Return the most flexible point of each of the first bodies made from meshes: label, point, and displacement
-    over time in the recorded motion ``run``, shape (N + 1, 3) [m]. Displacements are relative to the first
-    interface of the body."""
+    """Return the most flexible point of each flexible body made from a mesh, for the first few bodies. Each entry
+    has the label, the point, and its elastic displacement over time in the recorded motion ``run``, shape (N + 1,
+    3) [m] for N steps. Displacements are in body axes, relative to the body's first interface."""
     points_found = []
     for placed in run.mechanism.bodies:
         points = placed.data.points

@@ -67,8 +67,10 @@ def plot_energy(run: RecordedRun, path: FilePath | None = None, axes: "Axes | No
 
 
 def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None = None) -> None:
-    """Draw the energies (``energy``) of a motion over time, relative to their values at the start [J], into
-    matplotlib axes. A legend gives names and start values; ``width`` [inch] of the axes limits the legend."""
+    """Draw the energies (``energy``) of a motion over time [s] into matplotlib axes, as differences from their
+    values at the start [J]. The legend gives names and start values that are not negligible; the total is drawn
+    thicker. ``width`` [inch] of the axes limits the legend. If only round-off changes, the vertical axis is not
+    enlarged to it."""
     curves = energy_curves(energy)
     largest = max(float(np.abs(values).max()) for values in curves.values())
     for label, values in curves.items():
@@ -103,9 +105,10 @@ def plot_elastic_displacement(
     normalized: bool = False,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Plot the components of the elastic displacement of a point (``attachment``) of a flexible body in body
-    axes over time. ``run`` is the recorded motion; ``normalized`` divides by the size of the body. ``path``
-    is the picture's file (None: none); return the figure or the given ``axes``.
+    """Plot the elastic displacement of a point (``attachment``) of a flexible body in body axes over time, one
+    curve for each component [m]. ``run`` is the recorded motion; ``normalized`` divides by the size of the body.
+    The picture is also written to the file ``path`` unless it is None. Return the new figure, or the given
+    ``axes``.
 
     Args:
         run: what was recorded.

@@ -105,8 +105,9 @@ class Packing:
         return self._add(np.frombuffer(content, dtype=np.uint8), "u1", [], [])
 
     def arrays(self) -> list[Array]:
-        """Return all arrays of a report page that were stored by ``store_exact``, flattened, in the order in which
-        they were stored."""
+        """Return all arrays of a report page that were stored in single precision or as unsigned 32-bit integers,
+        as one-dimensional arrays of float64. Their order is the order in which they were stored; arrays stored
+        with fewer bits are left out."""
         kinds = [each["kind"] for each in self.entries]
         return [
             np.frombuffer(part, dtype=f"<{kind}").astype(np.float64)
@@ -162,9 +163,9 @@ def visible_skin(skin: Skin, reach: float) -> Skin:
 
 
 def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
-    """Return a copy of ``skin``, a body drawn without surface, with a surface added: tubes around its lines, balls
-    at its marked points. Lines and points are kept. A tube's radius is half the body's width, at least 0.007
-    ``reach`` (size of the scene [m]); a ball's is 0.016 ``reach``."""
+    """Return a copy of ``skin`` (drawing of a body that has no surface) with a triangulated surface: tubes around
+    its lines, balls at its marked points. A tube's radius is half the body's width, at least 0.007 ``reach``; a
+    ball's radius is 0.016 ``reach``, where ``reach`` is the size of the scene [m]. Lines and points are kept."""
     nodes: list[IntArray] = []
     offsets: list[Array] = []
     normals: list[Array] = []
@@ -195,8 +196,9 @@ def _tubes_and_balls(skin: Skin, reach: float) -> Skin:
 
 
 def _tube_rings(line: Array, radius: float) -> Array:
-    """Return circles of the given ``radius`` around the k points of a ``line`` (k, 3) as vertices of a tube,
-    shape (k * SIDES, 3). They are perpendicular to the line and do not twist."""
+    """Return circles around the k points of a ``line`` (k, 3) [m] as the vertices of a tube with the given
+    ``radius`` [m]. The shape is (k n, 3) for n vertices on each circle. Circles are perpendicular to the line. The
+    first vertex of a circle is the projection of the previous one, so that the tube does not twist."""
     along = np.gradient(line, axis=0)
     along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-300)
     side, angle = frame_along(along[0])[:, 1], np.linspace(0.0, 2 * np.pi, SIDES, endpoint=False)
@@ -311,9 +313,10 @@ def _moved_body(body: DrawnBody, turns: Array, pack: Packing) -> Tree:
 
 
 def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[int, int], pack: Packing) -> int:
-    """Return the index of a body's drawn shape (skin) in the list ``skins`` of a report. A new shape is appended
-    to the list, its arrays are stored in ``pack``; bodies that look the same have the same index. ``known`` caches
-    indices by identity of the skin, ``scene`` is all that is drawn."""
+    """Return the index in the list ``skins`` of the drawn shape (skin) of ``body`` in a report. A new shape is
+    appended to the list and its arrays are stored in ``pack``; bodies that look the same have the same index.
+    ``known`` caches indices by identity of the skin object; the size of ``scene`` sets the radius of drawn
+    lines."""
     if id(body.skin) in known:
         return known[id(body.skin)]
     skin = visible_skin(body.skin, scene.reach)
@@ -334,9 +337,9 @@ def _skin_number(scene: Scene, body: DrawnBody, skins: list[Tree], known: dict[i
 
 
 def _table(skin: Skin) -> Array:
-    """Return the shape functions of a skin's nodes as an array for the 3D viewer, shape (N (2 n + 1), 3). For each
-    node these are, for each of n elastic coordinates, displacement then rotation, and last the position of the
-    node."""
+    """Return the shape functions of a skin (surface drawn for a body) as an array for the 3D viewer. Its shape is
+    (N (2 n + 1), 3) for N nodes and n elastic coordinates. For each node it has 2 n + 1 rows: displacement and
+    rotation per unit of each coordinate in turn, then the undeformed position [m]."""
     nodes, _, count = skin.shapes.shape
     table = np.zeros((nodes, 2 * count + 1, 3))
     table[:, 0 : 2 * count : 2] = np.moveaxis(skin.shapes, 2, 1)
@@ -347,8 +350,8 @@ def _table(skin: Skin) -> Array:
 
 def anchor_data(scene: Scene, anchor: Anchor, pack: Packing) -> Tree:
     """Return a dictionary for the 3D viewer of a report that describes a point (``anchor``) of a body, a moving
-    frame or the world. It has the body's or frame's index, the position, and shape functions (stored in ``pack``)
-    or the nearest node. Moving frames are points of the ground with prescribed motion."""
+    frame or the world. It has the index of the body or frame, and the position in its axes. For a flexible body
+    the shape functions, stored in ``pack``, are added; for a string or soft body the nearest node."""
     entry: Tree = {
         "body": anchor.body,
         "frame": anchor.frame,
@@ -380,8 +383,9 @@ def _up(scene: Scene) -> Array:
 
 
 def _points(scene: Scene) -> list[Tree]:
-    """Return the end points of the bodies of a ``scene`` whose paths the 3D viewer of a report can show. They
-    are dictionaries of label, body and node; at most 40."""
+    """Return the points of a ``scene`` whose paths the 3D viewer of a report offers, at most the first 40. Each is
+    a dictionary of label, number of the body and number of the node. A body with one node has one point; others
+    have their last node, and also the first one if lines are drawn or there is no surface."""
     found = []
     for number, body in enumerate(scene.bodies):
         last = len(body.skin.positions) - 1
@@ -393,9 +397,9 @@ def _points(scene: Scene) -> list[Tree]:
 
 
 def _ranges(fields: Mapping[int, Sequence[NodeField]]) -> dict[str, tuple[float, float, str]]:
-    """Return the lower and upper limit of the colour scale and the unit of each coloured quantity over all bodies,
-    by name. Limits are zero and the largest value, or symmetric about zero where the quantity is clearly negative
-    somewhere. ``fields`` has the quantities of each body at its nodes."""
+    """Return a dictionary from the name of each coloured quantity to (lower limit, upper limit, unit) of its
+    colour scale over all bodies. The limits are zero and the largest absolute value; they are symmetric about zero
+    if the minimum is below -1e-3 of this value. ``fields`` maps body numbers to their quantities at the nodes."""
     found: dict[str, tuple[float, float, str]] = {}
     for each in (each for of_body in fields.values() for each in of_body):
         low, high = float(each.values.min()), float(each.values.max())
@@ -708,9 +712,10 @@ def _values_per_instant(placed: PlacedBody) -> int:
 
 
 def _instants(run: RecordedRun, wanted: int | None) -> IntArray:
-    """Return the indices of evenly spread instants of the recorded motion ``run`` for the 3D view of a report.
-    Their number is ``wanted``, or (None) between 60 and 600, so that the page has about 6 MB. All instants are
-    returned if the run has no more."""
+    """Return the indices of instants of the recorded motion ``run``, evenly spaced in time, for the 3D view of
+    a report. Their number is at most ``wanted``; None means as many as fit into about 6 MB, between 60 and 600.
+    For each wanted time the next stored instant is selected, once. All instants are returned if the run has no
+    more."""
     numbers = sum(_values_per_instant(placed) for placed in run.system.bodies)
     count = int(np.clip(FRAME_BYTES / (numbers + 1), FEWEST_FRAMES, MOST_FRAMES)) if wanted is None else wanted
     time = run.recording.time

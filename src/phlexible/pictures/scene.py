@@ -262,9 +262,9 @@ class Scene:
     surfaces: tuple[DrawnBody, ...] = ()
 
     def positions(self, anchor: Anchor, scale: float = 1.0) -> Array:
-        """Return world positions of a point that is fixed to a body, moving frame or the world (``anchor``), at
-        all k instants of this scene; shape (k, 3) [m]. ``scale`` enlarges elastic displacements. Moving frames are
-        points of the ground with prescribed motion."""
+        """Return world positions [m] of a point ``anchor`` at all k instants of this scene, shape (k, 3). The
+        point is fixed to a body, a moving frame or the world. ``scale`` enlarges elastic displacements of bodies.
+        A moving frame is a point of the ground with prescribed motion; a point of the world has constant rows."""
         if anchor.body is not None:
             return self.bodies[anchor.body].positions(anchor.position[None], anchor.shapes[None], scale)[:, 0]
         if anchor.frame is not None:
@@ -397,8 +397,9 @@ def _some(load: Load) -> list[PointLoad]:
 
 
 def _values(entry: PointLoad, time: Array) -> Array | None:
-    """Return the values of a load ``entry`` at the given times [s] as vectors, shape (k, 3). None if they are
-    unknown (controllers, functions that a file does not store) or no vectors (pressures)."""
+    """Return the force or moment vectors of a load ``entry`` at each time of ``time`` [s], shape (k, 3) for k
+    times. The load's function of time is called for each. Return None for a load by a controller, for a surface
+    pressure (a scalar), and for a function that the results file does not store."""
     if isinstance(entry.value, Feedback) or isinstance(entry, SurfacePressure):
         return None
     try:
@@ -589,8 +590,9 @@ def _drawn(surface: Touchable, anchors: Anchors, scene: Scene) -> DrawnBody:
 
 
 def _capsule(capsule: Capsule, anchors: Anchors) -> Triangulation:
-    """Return the triangulated surface of a capsule (cylinder with round ends) relative to its start, in the
-    axes of its body. ``anchors`` converts its direction to these axes."""
+    """Return the triangulated surface of a capsule (cylinder with hemispherical ends) relative to its start point,
+    in body axes. The profile is revolved about the capsule's axis at the initial state, whose direction
+    ``anchors`` converts from world axes to the axes of the body to which the capsule is fixed."""
     axis = capsule.end.initial_position() - capsule.start.initial_position()
     length, radius = float(np.linalg.norm(axis)), capsule.radius
     polar = np.linspace(0.0, np.pi / 2, BALL // 4 + 1)
@@ -601,9 +603,10 @@ def _capsule(capsule: Capsule, anchors: Anchors) -> Triangulation:
 
 
 def _slab(plane: Plane, anchors: Anchors, scene: Scene) -> Triangulation:
-    """Return a thin triangulated slab that represents a contact ``plane`` in pictures. On fixed ground it is a
-    little wider than the ``scene`` over all instants, on a moving body or frame as wide as the scene at its start.
-    ``anchors`` gives the body or frame that carries the plane."""
+    """Return a thin box of triangles that represents a contact ``plane`` in pictures, relative to its point. On
+    fixed ground the box is a little wider than all bodies of the ``scene`` over all instants. On a body or a
+    moving frame it is as wide as the scene; planar scenes get a thin depth. ``anchors`` gives the body or frame to
+    which the plane is fixed."""
     normal = anchors.direction(plane.port, plane.unit_normal())
     frame = frame_along(normal)
     if scene.dimension == 2:  # as deep as the rest
@@ -682,8 +685,9 @@ def posed_scene(mechanism: Mechanism, time: Array, poses: Sequence[Pose]) -> Sce
 
 
 def _poses(run: RecordedRun, count: int) -> list[Pose]:
-    """Return the origins (k, 3) [m], rotations (k, 3, 3) and elastic coordinates (k, n) of each body in a
-    recorded run. k is the number ``count`` of instants."""
+    """Return for each body of a recorded run the tuple of origins (k, 3) [m], rotation matrices (k, 3, 3) and
+    elastic coordinates (k, n). k is the number ``count`` of instants, n the body's number of coordinates. Strings
+    and soft bodies, whose coordinates are node positions, have zero origins and unit rotations."""
     poses = []
     for index, placed in enumerate(run.system.bodies):
         if placed.nodes is None:
@@ -723,8 +727,8 @@ def _scene(
 
 
 def _skins(mechanism: Mechanism) -> list[Skin]:
-    """Return the skin (drawn shape) of each body of a mechanism as a list; equal bodies with equal joint positions
-    have the same object."""
+    """Return the skin (drawn surface and lines) of each body of a mechanism as a list, in the order of the bodies.
+    Bodies with equal description and equal joint positions have the same object."""
     ports_of, known, skins = _joint_positions(mechanism), dict[object, Skin](), []
     for placed in mechanism.bodies:
         ports = np.array(ports_of.get(placed, [])).reshape(-1, 3)
@@ -736,8 +740,9 @@ def _skins(mechanism: Mechanism) -> list[Skin]:
 
 
 def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
-    """Return for each body of a ``mechanism`` the positions in body axes at which joints and force elements
-    act. Its drawn shape can then reach them."""
+    """Return a dictionary from each body of a ``mechanism`` to the points in body axes [m] at which joints and
+    force elements act. The drawn shape of a body is extended to these points. Bodies without joints and elements
+    have no entry."""
     pairs: list[Sequence[Port]] = [(joint.first, joint.second) for joint in mechanism.joints]
     pairs += [element.ports for element in mechanism.applied_elements]
     positions: dict[PlacedBody, list[Array]] = {}
@@ -747,9 +752,10 @@ def _joint_positions(mechanism: Mechanism) -> dict[PlacedBody, list[Array]]:
 
 
 def _frame_paths(run: RecordedRun) -> Array:
-    """Return smooth paths of the moving frames over a recorded run, shape (points, frames, 3) [m], at least
-    240 points: cubic curves through stored positions and velocities. Moving frames are points of the ground
-    with prescribed motion."""
+    """Return smooth paths of the moving frames (points of the ground with prescribed motion) over a recorded run,
+    shape (points, frames, 3) [m]. Between stored instants, cubic Hermite polynomials through positions and
+    velocities add equally spaced points, at least 240 in all. The stored positions are returned if there is one
+    instant or no frame."""
     time, positions = run.recording.time, run.recording.frames
     if len(time) < 2 or not positions.shape[1]:
         return positions
@@ -787,8 +793,9 @@ def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]
 
 
 def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases: Array) -> Scene:
-    """Return a scene of all given mode ``shapes`` of the model ``linear``, one after the other, each at all
-    ``phases`` (in periods) of its motion."""
+    """Return a scene (bodies with their poses over time) that plays the given mode ``shapes`` of the model
+    ``linear`` one after the other. Each complex shape is multiplied by exp(2 pi i phase); the real part displaces
+    the bodies from the point of linearization. ``phases`` are fractions of a period."""
     waves = np.exp(2j * np.pi * phases)
     motion = np.concatenate([(waves[:, None] * shape).real for shape in shapes])  # (k, coordinates)
     time = np.concatenate([number * (1.0 + 1.0 / PHASES) + phases for number in range(len(shapes))])
@@ -810,9 +817,9 @@ def _scene_of_mode(linear: Linearization, shapes: Sequence[ComplexArray], phases
 
 
 def _displacement_size(linear: Linearization, still: Scene, shape: ComplexArray) -> float:
-    """Return the largest displacement [m] of a drawn node of the model ``linear`` for a mode ``shape``, by which
-    the shape is scaled. It is computed for a tiny multiple of the shape and divided by that factor. ``still`` is
-    the scene at rest."""
+    """Return the largest displacement [m] of a drawn node in the complex mode ``shape`` of the model ``linear`` at
+    phase zero. Pictures scale the mode by it. It is computed for a tiny multiple of the shape and divided by that
+    factor, so that rotations stay linear. ``still`` is the scene at rest."""
     small = 1e-6 / max(float(np.abs(shape).max()), 1e-300)
     moved = _scene_of_mode(linear, [small * shape], np.zeros(1))
     away = [
@@ -830,9 +837,9 @@ def most_real(shape: Array | ComplexArray) -> ComplexArray:
 
 
 def largest_turn(linear: Linearization, shape: ComplexArray) -> float:
-    """Return the largest absolute value among the rigid rotations of all bodies in a mode ``shape`` (complex,
-    shape (coordinates,)) of the model ``linear``. Each of the three components in body axes counts by itself
-    (one in the plane); the unit is that of ``shape``."""
+    """Return the largest absolute component of the rigid rotations of all bodies in a complex mode ``shape``
+    (coordinates,) of the model ``linear``. Each of the three components in body axes counts by itself (one in the
+    plane). The unit is that of ``shape``; bodies that do not rotate count as zero."""
     largest = 0.0
     for index, placed in enumerate(linear.system.bodies):
         begin = linear.system.layout.velocity[index]
@@ -871,8 +878,9 @@ def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArra
 
 
 def mesh_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[str, NodeField]:
-    """Return the von Mises stress [Pa] at the drawn nodes of all ``bodies`` made from meshes, by name of the body.
-    It is evaluated at chosen ``instants`` of the recorded motion ``run``."""
+    """Return a dictionary from body name to the von Mises stress [Pa] at the drawn nodes of each body made from a
+    mesh. The stress is computed at the stored ``instants`` (indices) of the recorded motion ``run``. ``bodies``
+    are the drawn bodies, in the order of the run; bodies without stress are left out."""
     picked = run.at(instants)
     found = {
         drawn.name: _stress_in_mesh(picked, placed, drawn)
@@ -890,8 +898,9 @@ def _stress_in_mesh(run: RecordedRun, placed: PlacedBody, drawn: DrawnBody) -> N
 
 
 def _string_tension(run: RecordedRun, placed: PlacedBody, count: int) -> NodeField:
-    """Return the tension [N] of the string ``placed`` at ``count`` equally spaced nodes at all instants of
-    the motion ``run``, interpolated between its quadrature points."""
+    """Return the tension [N], positive in pull, of the string ``placed`` at ``count`` equally spaced nodes at all
+    instants of the recorded ``run``. Values at the Gauss points are interpolated linearly along the string, and
+    constant beyond the first and last one."""
     values = tension(run, placed)
     assert isinstance(placed.data, AbsoluteBody)
     elements = int(sum(len(np.unique(group.elements)) for group in placed.data.strains[:1]))

@@ -231,8 +231,9 @@ def fold_exponent(axes: "Axes") -> None:
 
 
 def _columns(axes: "Axes", labels: Sequence[str], most: int, room: float) -> int:
-    """Return the largest number of legend columns, at most ``most``, for which the ``labels`` fit into a width
-    ``room`` [points]; at least 1. Widths are measured as matplotlib draws texts in the figure of ``axes``."""
+    """Return the largest number of legend columns, from ``most`` down to 1, for which the ``labels`` fit into the
+    width ``room`` [points]. Labels fill the legend row by row. Widths of texts are measured by matplotlib in the
+    figure of ``axes``; handles and spaces are added. With one column the width is not checked."""
     import matplotlib
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Text
@@ -359,9 +360,9 @@ def inner_sides_moved_back(corners: Array, viewer: Array, way: float) -> Array:
 
 
 def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, IntArray]:
-    """Halve triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, at their longest edge until no edge is
-    longer than ``longest``. Return the resulting triangles or lines, and the index of the original of each.
-    Halving stops once there are ``most``; the result may then have up to twice as many.
+    """Return triangles (t, 3, 3) or lines (t, 2, 3), given by ``corners``, halved at their longest edge until no
+    edge is longer than ``longest``. The second result is the index of the original of each piece. Halving stops
+    once there are ``most`` pieces; the last halving may give up to twice as many.
 
     What is drawn in the order of mean depths hides what is behind it only where pieces are small.
     """

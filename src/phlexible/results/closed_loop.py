@@ -218,7 +218,8 @@ def _joined(
 
 def _delayed(law: LinearController, samples: int) -> LinearController:
     """Return a discrete linear controller whose outputs are the outputs of ``law``, delayed by ``samples``
-    sampling periods. Each sample of delay adds one state for each output; without delay ``law`` is returned."""
+    sampling periods. Each period of delay adds one state for each output, which stores the output until the next
+    period. Without delay ``law`` itself is returned."""
     for _ in range(samples):
         n, outputs = law.order, law.outputs
         A = np.block([[law.A, np.zeros((n, outputs))], [law.C, np.zeros((outputs, outputs))]])

@@ -64,8 +64,9 @@ class Equilibrium(Readings):
 
     @property
     def instability(self) -> str:
-        """Return a message that this equilibrium is unstable, with the growth rate and advice; empty text if the
-        equilibrium is stable."""
+        """Return a message that this equilibrium is unstable, with the exponential growth rate [1/s] of the
+        fastest small motion and advice. The text is empty if no small motion grows. Warnings of slack strings are
+        suppressed."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SlackStringWarning)
             rate = self.growth_rate
@@ -98,8 +99,8 @@ class Equilibrium(Readings):
         return f"unstable, grows with exp({self.growth_rate:.3g} t)" if self.growth_rate else "stable"
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: a picture of this equilibrium beside a table of its stability, potential
-        energy and slipping contacts."""
+        """Return HTML for notebooks: a picture of the mechanism in this equilibrium beside a table. The table has
+        the stability, the potential energy [J], and the names of slipping contacts if there are any."""
         rows = [
             ("stability", self._stability),
             ("potential energy", f"{self.potential_energy:.6g} J"),

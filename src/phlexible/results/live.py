@@ -299,8 +299,9 @@ class LiveRun:
         self._regular = StepSizes(last=step, continues=True)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what pickles and copies of this live run are made from: its system, options, a copy of its state,
-        inputs and stored time steps."""
+        """Return the constructor and arguments from which ``pickle`` and ``copy`` recreate this live run: its
+        system, options, start, a copy of its current state and inputs, and its stored time steps. The cache of
+        compiled models is not copied."""
         arguments = (
             self.system,
             self._options,
@@ -368,9 +369,9 @@ class LiveRun:
         self._warn()
 
     def _step_in_chunks(self) -> None:
-        """Advance the live run by one time step in substeps and store its end. Substeps end at breakpoints of
-        loads and are halved after failures. After an error the run is set back to the start of the time step, and
-        the error is raised."""
+        """Advance this live run by one time step in substeps and store the state at its end. Substeps end at
+        breakpoints of loads; a substep that does not converge is halved. After any error the run is restored to
+        the start of the time step, and the error is raised again."""
         run, first = self._run, np.zeros(0)
         rows: Mapping[str, Array] = {}
         spans, before = self._clock.intervals(self.steps), run.snapshot()
@@ -387,8 +388,9 @@ class LiveRun:
         self._add(StoredChunk(np.array([spans[-1][1]]), rows, first), 1)
 
     def _warn(self) -> None:
-        """Warn the user of problems in the time steps so far, each kind of problem once in this live run. The
-        texts are also stored for the motion."""
+        """Warn the user of problems in the time steps so far, as Python warnings, each kind of problem once in
+        this live run. The texts are also appended to the warnings that the finished motion has. Without problems
+        nothing is done."""
         words = self._run.step_warnings
         if not words.has_any:
             return
@@ -440,9 +442,10 @@ class LiveRun:
         return call
 
     def adopt(self, steps: int, state: Array, stored: Array | None) -> None:
-        """Set this live run to a ``state``, shape (state entries,), computed elsewhere (SIMD lanes, GPU), after
-        ``steps`` time steps from the start. Earlier stored instants are discarded, and new warnings are issued.
-        ``stored`` is the row of results at the state; with None it is computed.
+        """Set this live run to a ``state``, shape (state entries,), that SIMD lanes or the GPU computed, after
+        ``steps`` time steps from the start. Earlier stored instants are discarded, and new warnings are emitted.
+        ``stored`` is the row of results at that state; None computes it. Step sizes continue as after regular
+        steps.
 
         Args:
             steps: since the start.
@@ -506,9 +509,9 @@ class LiveRun:
         return np.asarray(sensor.read(known[1])[0])
 
     def _reading(self, sensor: Sensor) -> tuple[LinearReading | None, "QuickReading | None"]:
-        """Return a pair of objects for fast evaluation of a ``sensor``, cached: the sensor value as a linear
-        function of measured values, and the compiled evaluation of these values. Measured values are coordinates
-        of a joint or of a point, with rates. Each is None if it does not exist."""
+        """Return a pair for fast evaluation of a ``sensor``, cached by sensor. The first is the sensor value as a
+        linear function of measured coordinates (of a joint or a point, with rates), None if it is none. The second
+        evaluates these coordinates by compiled code, None if they are not supported. The full cache is emptied."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 

@@ -211,10 +211,10 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:
-    """Return three arrays that describe ``vectors`` (points and directions on bodies) to the compiled
-    ``measured_vectors``. They are integers of each vector, shape (vectors, 7), undeformed coordinates in body
-    axes, shape (vectors, 3), and all shape functions, shape (functions, 3). ``layout`` says where the coordinates
-    of each body are."""
+    """Return three arrays that describe ``vectors`` (points and directions on bodies) to compiled code. They are:
+    seven integers for each vector (body, whether a point, offset of the body's coordinates, ...); undeformed
+    coordinates in body axes, shape (vectors, 3); displacements by the elastic coordinates, shape (functions, 3),
+    one row for each coordinate. ``layout`` has the offsets of the coordinates of each body."""
     rows, shapes = [], [np.zeros((0, 3))]
     for vector in vectors:
         b, axes, first, count = vector.carrier, NODE, 0, 0

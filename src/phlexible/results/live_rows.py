@@ -181,9 +181,9 @@ class LiveRows:
         return self._runs
 
     def replace(self, number: int, run: LiveRun) -> None:
-        """Replace the live run with the index ``number`` in this collection by another ``run``. States of its
-        group in lanes are copied back to the runs first, and the lanes are discarded. An earlier failure of that
-        run is forgotten."""
+        """Replace the live run with the index ``number`` in this collection by another ``run``. The states of the
+        runs of its group are first copied back from SIMD lanes or the GPU, which are discarded until the next
+        step. Cached sensor values and an earlier failure of the replaced run are forgotten."""
         group = self._group_of[number][0]
         self._discard_lanes(group)
         self._are_alone[group], self._now = False, None
@@ -192,8 +192,9 @@ class LiveRows:
         self._replaced_at[number] = self._replaced
 
     def continue_run(self, number: int, saved: SavedInstant) -> None:
-        """Set the live run with the index ``number`` to an instant that a run of the same system ``saved``. The
-        run's SIMD lane or GPU thread is set too, and an earlier failure of the run is forgotten.
+        """Set the live run with the index ``number`` to the instant that ``saved`` stores. It may come from
+        another run of the same system; another system raises ``ParameterError``. The run's SIMD lane or GPU thread
+        is set too, cached sensor values are discarded, and an earlier failure of the run is forgotten.
 
         Raises:
             ParameterError: it was of another model.
@@ -259,9 +260,10 @@ class LiveRows:
         return np.array([run.read(sensor) for run, sensor in zip(self.updated_runs(), sensors, strict=True)])
 
     def _common_reading(self, name: Any, sensors: Sequence[Sensor]) -> "RowsOfReadings | None":
-        """Return one object that evaluates one sensor in all live runs by compiled code, cached by ``name``. After
-        runs were replaced only these are stored anew. Return None if the runs must be evaluated one after the
-        other."""
+        """Return one object that evaluates a sensor in all live runs by compiled code, cached under ``name``.
+        ``sensors`` has the sensor of each run. When runs were replaced, only their data are stored anew in the
+        cached object. Return None if a sensor cannot be compiled or the runs differ in structure; the runs must
+        then be evaluated one after the other."""
         from phlexible.results.live_readings import RowsOfReadings  # with the compiler
 
         version, rows = self._readings.get(name, (-1, None))
@@ -283,9 +285,10 @@ class LiveRows:
         return rows
 
     def _sensor_tables(self, with_rates: bool) -> dict[str, Array] | None:
-        """Return the arrays "position", "rotation", "eta" and "velocity", from which sensors are evaluated, by
-        name, each with a first axis (runs,). They are cached until the runs change. With ``with_rates`` velocities
-        are projected so that they satisfy the joints; None if this is not possible for all runs."""
+        """Return the state arrays from which sensors are evaluated, as a dictionary: "position", "rotation", "eta"
+        (elastic coordinates) and "velocity", each with the first axis (live runs,). They are copied from CPU or
+        GPU and cached until a run changes. With ``with_rates`` velocities are projected so that they satisfy the
+        joints; the result is None if the projection fails for any run."""
         example = self._runs[0].stepper.memory
         if self._now is None:
             last = max(example.offset_of(name) + example.state_sizes[name] for name in READ)
@@ -306,8 +309,9 @@ class LiveRows:
         return self._now
 
     def _fill_velocities(self, projected: Array) -> bool:
-        """Store the velocities of each live run, projected so that they satisfy the joints, in its row of
-        ``projected``; return whether they were available for all runs."""
+        """Store the current velocities of all live runs, projected so that they satisfy the joints, in the array
+        ``projected``, one row for each run. Return False at the first run for which the projection is not
+        available, with the rows after it unfilled; else True."""
         for numbers, index, held in zip(self._groups, self._slices, self._moved, strict=True):
             if held is not None:
                 velocities = held.lanes.velocities() if held.runs[0].stepper.projects_at_once else None
@@ -340,9 +344,10 @@ class LiveRows:
         return self._step_outside_lanes(group, numbers[which].tolist(), count - done)
 
     def _step_outside_lanes(self, group: int, which: Sequence[int], count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs ``which`` of a ``group``, whose states do not stay in SIMD lanes, by ``count``
-        time steps. Two or more runs of equal structure are advanced in lanes during this call. Return convergence
-        errors by the index of the run; other errors are raised. Only the last instant of each run stays stored."""
+        """Advance the live runs ``which`` of a ``group`` by ``count`` time steps from the states stored in each
+        run. Two or more runs are advanced together in SIMD lanes during this call, one or none one after the
+        other. Return a dictionary from run index to convergence error; other errors are raised. Only the last
+        instant of each run stays stored."""
         runs = [self._runs[k] for k in which]
         if self._width == 1 or len(which) < 2:
             results: list[Exception | None] = [_step_and_catch(run, count) for run in runs]
@@ -362,9 +367,10 @@ class LiveRows:
         return errors
 
     def _step_on(self, device: "Device", group: int, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the selected live runs (mask ``which``) of a ``group`` by ``count`` time steps in threads of the
-        GPU ``device``. At the first call all states of the group are copied to the GPU, where they stay. Return
-        convergence errors by the number of the run.
+        """Advance the selected live runs (mask ``which``) of a ``group`` by ``count`` time steps on the GPU
+        ``device``, one run in each thread. At the first call the states of all runs in the group are copied to the
+        GPU, where they stay. Update the times of the group; return a dictionary from run number to convergence
+        error, also marked in ``self._have_failed``.
 
         Raises:
             ParameterError: it cannot step them.
@@ -388,10 +394,10 @@ class LiveRows:
         return device(calls)
 
     def _move_to_lanes(self, group: int, count: int, thread: int) -> "_InLanes | None":
-        """Move the states of a ``group`` of live runs into SIMD lanes, and return the object that takes their time
-        steps there together. None if they have different structures, controllers or recent failures, or if there
-        are fewer than two. ``count`` is the number of time steps to come, ``thread`` the index of the calling
-        thread."""
+        """Move the states of a ``group`` of live runs into SIMD lanes, one run a lane, and return the object that
+        advances them together. None if there are fewer than two runs, a run halves its steps, has controllers or
+        functions of time, or structures or options differ. ``count`` is the number of time steps to come,
+        ``thread`` the index of the calling thread."""
         runs = [self._runs[k] for k in self._groups[group]]
         if self._width == 1 or len(runs) < 2 or any(run.is_halving or not run.is_steady for run in runs):
             return None

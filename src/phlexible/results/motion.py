@@ -117,8 +117,9 @@ class Motion(MotionPictures, Readings):
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what a pickle of this motion is made from: the system, the recorded states and the warnings,
-        without derived data."""
+        """Return the class and arguments from which ``pickle`` recreates this motion: the system, the recorded
+        states, whether it is complete, the last checkpoint, whether it is at rest, and the warnings. Cached and
+        derived results are not included."""
         run = self.run
         return type(self), (
             run.system,

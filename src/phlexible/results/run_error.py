@@ -174,8 +174,9 @@ def _error_per_difference(ratio: float, order: int) -> float:
 
 
 def _common_rows(times: Sequence[Array]) -> list[IntArray]:
-    """Return for each run the row indices of the instants that all runs have in common, up to round-off. They
-    are a list of arrays of equal length; ``times`` has the times of each run [s]."""
+    """Return for each run the indices of the stored instants that all runs have in common. They are arrays of
+    equal length; ``times`` has the stored times of each run [s]. Instants of the first run are retained if every
+    other run has one within a tiny fraction of the duration."""
     first, *others = times
     near = SAME * max(float(first[-1] - first[0]), np.finfo(float).tiny)
     kept = np.ones(len(first), dtype=bool)
@@ -185,9 +186,9 @@ def _common_rows(times: Sequence[Array]) -> list[IntArray]:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Raise ``ModelError`` if a run with controllers cannot be repeated, because controller functions use values
-    of earlier calls. The first time steps of the run ``done`` are computed again by ``here`` and compared. The
-    function ``reading`` is called with both runs and returns the compared values. Runs without controllers are not
+    """Raise ``ModelError`` if a run with controllers cannot be repeated, because controller functions store values
+    of earlier calls. The first few time steps of the run ``done`` are computed again by ``here``. The values that
+    ``reading`` returns for both runs must agree up to a relative tolerance. Runs without controllers are not
     checked."""
     laws = [
         str(part)

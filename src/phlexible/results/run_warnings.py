@@ -97,9 +97,10 @@ def _sensors(item: object) -> list[PointSensor | JointSensor | None]:
 
 
 def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
-    """Return the gains of the controller function of ``feedback`` as a linear controller without states, from
-    difference quotients about its first values ``measured``. Return None if the controller is no plain function or
-    is not linear there (two step sizes disagree)."""
+    """Return the gains of the controller function of ``feedback`` as a linear controller without states, by
+    central differences. They are taken about the first measured values ``measured``, or the target minus these.
+    Return None if the controller is no plain Python function, or if differences with full and half step size
+    disagree by more than 1e-6 (relative)."""
     if not isinstance(feedback.controller, FunctionType):
         return None
     given = measured if feedback.target is None else feedback.target_at(0.0) - measured

@@ -160,8 +160,8 @@ def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
 
 def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
     """Return the linearization, at one instant, of all loads and force elements of a system whose value is a
-    Python function of the state. The result is a list of ``LawSlopes``, with stiffness and damping by finite
-    differences. Forces on several points that follow from one common function give one entry."""
+    Python function of the state. The result is a list of ``LawSlopes``, which have stiffness and damping matrices
+    by finite differences. Forces on several points that one common function computes give one entry."""
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _state_laws(system, at):
         own = law.controller
@@ -184,10 +184,10 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of the force components of a ``law`` with respect to its ``measured`` values, shape
-    (components, values), and whether it is smooth there. It is extrapolated from central differences of two sizes.
-    It is not smooth if much smaller differences give another value, or left and right ones disagree (kink or
-    jump)."""
+    """Return the derivative of a user's function of the state (``law``) with respect to its ``measured`` values,
+    and whether it is smooth there. The derivative has the shape (force components, values); it is extrapolated
+    from central differences of two sizes. It is not smooth if a much smaller difference, or left and right ones,
+    disagree (kink or jump)."""
 
     def value(measured: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, measured), dtype=np.float64)).ravel()
@@ -206,9 +206,10 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """Return all forces of a ``system`` that are Python functions of the state as tuples (law, Jacobian, name),
-    first loads, then force elements. The sparse Jacobian (components, velocities) gives the world velocity of the
-    loaded point, or the rate of the element's length or angle. Other loads and elements are skipped."""
+    """Return all forces of a ``system`` that are Python functions of the state as tuples (function object,
+    Jacobian, name), first loads, then force elements. The sparse Jacobian, shape (components, velocities), times
+    the velocities gives the world velocity of the loaded point, or the rate of the element's length or angle.
+    Forces of other kinds are skipped."""
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -594,9 +595,9 @@ def stiffness_of_loads(system: System, state: State, of_followers: bool = False)
 
 
 def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative of the three forces that share a moment with respect to the three body axes on which
-    they act, shape (9, 9). The rows of ``triad`` are the axes in world coordinates. ``value`` has the components
-    of the moment ``load``, constant in body or in world axes, as ``load.axes`` says."""
+    """Return the derivative, shape (9, 9), of three nodal forces that replace a moment, with respect to the three
+    director vectors on which they act. The rows of ``triad`` are the directors in world axes. ``value`` has the
+    components [N m] of the moment ``load``, constant in body or in world axes, as ``load.axes`` says."""
     world = triad.T @ value if load.axes is Axes.BODY else value
     spread, turn = _spread_moment(triad, world)
     body_moment = value if load.axes is Axes.BODY else np.zeros(3)

@@ -71,8 +71,9 @@ class Wiring:
 
     @cached_property
     def _part_indices(self) -> dict[tuple[int, int], int]:
-        """Return a dictionary from pairs (function index, vector index) to consecutive numbers. It contains each
-        point or direction that a scalar function depends on, once, in order of occurrence."""
+        """Return a dictionary from pairs (function index, vector index) to consecutive numbers. Each scalar
+        function is a sum of dot products of weighted sums of vectors (points and directions on bodies). Every
+        vector on which a function depends occurs once for that function, in order of occurrence."""
         found: dict[tuple[int, int], int] = {}
         for m, terms in enumerate(self.functions):
             for a, b in terms:
@@ -144,10 +145,10 @@ class Wiring:
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Return a summation operator that computes the gradients of all functions with respect to points and
-        directions from the difference vectors of their terms. Its input lists, for each term, the second
-        difference vector times the coefficient, then for each term the first; each is the derivative with respect
-        to the other. Its output has one gradient for each pair in ``parts``."""
+        """Return an operator (sparse weighted sums) that computes the gradients of all scalar functions with
+        respect to points and directions. Each function is a sum of dot products of two difference vectors. The
+        input lists for each product the second vector times the coefficient, then for each product the first. The
+        output has one gradient for each pair in ``parts``."""
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -210,10 +211,10 @@ class Wiring:
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return where the nonzero entries of the functions' Jacobian with respect to the velocities are, and the
-        weighted sums that compute them. The sums take nine values for each pair of a function and a moving point
-        or direction. The structure is cached for the last layout and nonzero shape functions; weights come from
-        the shape functions in ``set_of``.
+        """Return the places of the nonzero entries of the functions' derivatives with respect to the velocities,
+        and the sparse weighted sums that compute them. The sums take nine values for each pair of a function and a
+        moving point or direction. Places are cached for the last layout and sparsity; weights are the shape
+        functions in ``set_of``.
 
         Args:
             set_of: the vectors with their numbers.
@@ -241,10 +242,11 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return all products that add up to the Jacobian of the scalar functions, as four index arrays:
-        coefficient, source value, row and column, sorted by pair of a function and a vector. They come from
-        translation, rotation and deformation of the bodies. ``layout`` has the columns of each body, ``shapes``
-        the shape functions of the vectors on floating bodies.
+        """Return four index arrays of all products whose sums are the derivatives of vectors (points, directions)
+        with respect to the velocity coordinates. For each product: index of the coefficient, of the source value,
+        of the function (row) and of the velocity coordinate (column), sorted by vector. Products come from
+        translation, rotation and elastic deformation. ``layout`` has each body's columns, ``shapes`` the shape
+        functions of vectors on floating bodies.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -435,10 +437,10 @@ class FunctionSet:
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the Jacobian of this set's functions with respect to the velocities, shape
-        (instants, entries). They are weighted sums of three vectors for each point or direction: gradient in world
-        axes, its moment about the body's origin, and gradient in body axes. Row and column of each entry are in
-        ``pattern``."""
+        """Return the nonzero entries of the derivatives of these scalar functions of the pose with respect to the
+        velocities, shape (instants, entries). They are weighted sums of three vectors for each point or direction:
+        gradient in world axes, its moment about the body's origin, and gradient in body axes. Row and column of
+        each entry are in ``pattern``."""
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -685,9 +687,9 @@ def function_set(
 
 
 def timed_values(factor: TimeFactor, p: Array, rate: Array, second: Array) -> tuple[Array, Array, Array]:
-    """Return cosine, sine or value of a prescribed path (chosen by ``factor``), with its first and second time
-    derivative by the chain rule. ``p`` are the values of the path, ``rate`` and ``second`` its first and second
-    time derivative; all arrays have one shape."""
+    """Return cosine, sine or value of a prescribed function of time, with its first and second time derivative by
+    the chain rule. ``factor`` selects which of the three; ``p`` are the values of the function, ``rate`` and
+    ``second`` its time derivatives. All arrays have one shape; the result is a tuple of three."""
     match factor:
         case TimeFactor.COSINE:
             return np.cos(p), -np.sin(p) * rate, -np.cos(p) * rate**2 - np.sin(p) * second
@@ -841,9 +843,10 @@ class ConstraintSet:
         return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to the scalar functions of which it consists,
-        shape (instants, functions). It is 1 for ordinary constraints. For relations (gears, belts) it is the
-        factor times the gradient of the joint coordinate."""
+        """Return the derivative of each constraint with respect to the scalar functions in it, shape (instants,
+        functions), one value for each function. It is 1 for the constraints of joints. For relations between joint
+        coordinates (gears, belts) it is the coordinate's factor in the relation times the derivative of the
+        coordinate."""
         result = np.ones((at.count, self.functions.count))
         if self.related:
             w = self.functions.values(at)
@@ -862,8 +865,9 @@ class ConstraintSet:
     @cached_property
     def _entries(self) -> tuple[tuple[IntArray, IntArray], sparse.csr_array]:
         """Return the row and column indices of the nonzero entries of the constraint matrix, sorted by row, and a
-        sparse matrix of ones. A constraint may sum several vector functions, whose Jacobians have entries at the
-        same row and column. The sparse matrix, shape (function entries, constraint entries), adds these up."""
+        sparse matrix of ones. Each constraint is a sum of functions of vectors, whose derivatives may have entries
+        at equal rows and columns. The sparse matrix, shape (entries of the constraint matrix, entries of all
+        functions), sums them."""
         rows, columns = self.functions.pattern
         pairs = np.stack([self.owner[rows], columns], axis=1)
         indices, found = np.unique(pairs, axis=0, return_inverse=True)

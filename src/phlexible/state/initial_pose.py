@@ -124,9 +124,10 @@ def moved_model(model: ModelType, system: System, state: State) -> ModelType:
 def _add_nodal(
     copy: Mechanism, placed: PlacedBody, nodes: InitialNodes, system: System, state: State, index: int
 ) -> None:
-    """Add ``placed``, a string or soft body with number ``index``, to the ``copy`` of a model with its nodal
-    positions from a state. A string keeps its old shape if its nodes did not move; else shape and speed are
-    interpolated linearly between nodes. Velocities are set only if the user prescribed them."""
+    """Add the body ``placed``, a string or soft body with number ``index``, to the model ``copy`` with the nodal
+    positions of ``state``. If a string's nodes did not move, its original shape is used; else shape and velocity
+    functions interpolate between the nodes. Velocities are copied from the state only if the user prescribed
+    initial velocities."""
     d = system.dimension
     positions = state.position[system.layout.carrier[index] : system.layout.carrier[index + 1]]
     speeds = np.zeros_like(positions)
@@ -152,8 +153,9 @@ def _interpolant(nodes: Array, values: Array) -> Callable[[float], Array]:
 
 
 def _rotated(joint: Joint, turns: dict[str, Array]) -> Joint:
-    """Return a copy of a joint whose axes are rotated with the bodies: ``axis`` and ``along`` with the first body,
-    ``second_axis`` with the second. ``turns`` maps body names to rotation matrices."""
+    """Return a copy of a joint whose axes, in initial world axes, are rotated with the bodies: ``axis`` and
+    ``along`` with the first body, ``second_axis`` with the second. ``turns`` maps body names to rotation matrices;
+    other bodies do not rotate. A joint without such axes is returned itself."""
     fields = {field.name for field in dataclasses.fields(joint)}
     changes: dict[str, Any] = {
         name: _turn(port, turns) @ np.asarray(getattr(joint, name), dtype=np.float64)
@@ -203,9 +205,9 @@ class AssembledPose:
 
 def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, float]) -> AssembledPose:
     """Return the pose at t = 0 that is nearest to the user's approximate pose and at which all joints of a system
-    close. It has velocities that satisfy the joints. Bodies move without deformation; those named in ``fixed`` do
-    not move. Nearest means least squared displacement, integrated over the mass times factors ``weights`` by body
-    name (1 if missing). Raise ``JointGapError`` if joints cannot close.
+    close. It has velocities that satisfy the joints. Bodies named in ``fixed`` do not move, others only rigidly
+    (strings bend). Nearest means least squared displacement, integrated over the mass times factors ``weights`` by
+    body name (1 if missing). Raise ``JointGapError`` if joints cannot close.
 
     Args:
         system: bodies at approximate poses.
@@ -351,9 +353,9 @@ class _PoseProblem:
 
 def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
     """Return the motions by which bodies may move while joints are closed, as sparse columns (velocities,
-    motions). They are rigid motions of floating bodies and translations of soft bodies. A string's nodes at its
-    ends and at joints translate; nodes between are interpolated linearly along it. Bodies named in ``fixed`` have
-    none."""
+    motions). They are rigid motions of floating bodies and translations of soft bodies and shells. A string's end
+    nodes and nodes at joints translate; nodes between are interpolated linearly along the string. Bodies named in
+    ``fixed`` have no columns."""
     layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):
@@ -376,9 +378,10 @@ def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> spa
 
 
 def _close_joints(problem: _PoseProblem) -> State:
-    """Return a state with closed joints from the start pose of the ``problem``, by Levenberg-Marquardt iterations
-    on the scaled gaps. Bodies move by the motions of the ``problem``, small in its mass metric. If gaps cannot be
-    closed, the state with the smallest sum of squared gaps that was found is returned."""
+    """Return a state with closed joints, from the start pose of ``problem`` by Levenberg-Marquardt iterations on
+    the scaled joint gaps. Changes of the pose are combinations of the allowed motions of ``problem`` and are
+    damped in its mass metric. If gaps cannot be closed, the state with the smallest sum of squared gaps is
+    returned without error."""
     state, damping = problem.start, 1e-3
     gaps = problem.residuals(state)
     for _ in range(ITERATIONS):
@@ -403,9 +406,10 @@ def _close_joints(problem: _PoseProblem) -> State:
 
 
 def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
-    """Move along poses with closed joints (descent with Barzilai-Borwein steps) to the pose that is nearest
-    to the start pose, and return it. ``problem`` has the bodies, joints and start pose. If the joints of
-    ``state`` cannot be closed, return it unchanged.
+    """Return the pose with closed joints that is nearest to the start pose, by descent along poses with closed
+    joints with Barzilai-Borwein steps. Newton's method closes the joints after each step; steps that do not come
+    nearer are cut to a quarter. ``problem`` has the bodies, joints and start pose. If the joints of ``state``
+    cannot be closed, return ``state``.
 
     Steps are those of Barzilai and Borwein (1988): a fraction of the way down that fits the curvature met on the
     last step. One that does not come nearer than the last few is cut.
@@ -443,8 +447,8 @@ def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array
 
 def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float = CLOSED) -> State:
     """Return the ``state`` after at most five Newton iterations that close its joints from a nearly closed pose.
-    Each changes the pose by the smallest amount in the mass metric. It stops when relative gaps are at most
-    ``allowed``; remaining gaps raise no error."""
+    Each iteration changes the pose by the smallest amount in the mass metric of ``problem`` that closes the
+    linearized joints. It ends when all relative gaps are at most ``allowed``; remaining gaps raise no error."""
     for _ in range(CLOSINGS):
         if problem.largest_gap(state) <= allowed:
             break
@@ -455,8 +459,9 @@ def _close_joints_by_newton(problem: _PoseProblem, state: State, allowed: float 
 
 def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
     """Return ``state`` with the velocities that satisfy joints and drives and are nearest to the user's in kinetic
-    energy. Rods have no strain rates if that is possible. Velocities are exactly zero if only round-off is left;
-    joints that cannot be satisfied raise no error."""
+    energy. Newton-like corrections are repeated a few times; rods keep zero strain rates if that is possible.
+    Velocities are exactly zero if only round-off is left. Joints that cannot be satisfied raise no error; the last
+    velocities are then returned."""
     system = problem.system
     moving, at = with_rigid_velocity(system, state), system.at(state)
     rows, drift = system.rows.matrix(at), system.rows.drift(at)[0]
@@ -478,8 +483,9 @@ def _with_nearest_velocity(problem: _PoseProblem, state: State) -> State:
 
 def _rotations(problem: _PoseProblem, state: State) -> sparse.csr_array:
     """Return the velocities with which soft bodies and shells rotate about the mean of their nodes, as sparse
-    columns (velocities, rotations). The nodes are at the pose ``state``. The columns supplement the motions of
-    ``problem``, which only translate these bodies. Bodies without motions there have none here."""
+    columns (velocities, rotations). Each such body has one column for each rotation axis (3 in space, 1 in the
+    plane), at the node positions of ``state``. Floating bodies, strings, and bodies that ``problem`` does not let
+    move have no columns."""
     system, begins = problem.system, problem.system.layout.velocity
     blocks: list[Array] = []
     for index, placed in enumerate(system.bodies):

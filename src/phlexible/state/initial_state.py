@@ -141,9 +141,9 @@ class InitialStateCache:
 
 
 def _first_values(system: System, prescribed: PrescribedFunctions, kind: InitialKind) -> list[Array]:
-    """Return the values at t = 0 of all user functions of time that the initial state of a system depends on.
-    They are those of moving frames and paths of drives (``prescribed``) and, for a deformed start (``kind``),
-    of loads. Moving frames are points of the ground with prescribed motion."""
+    """Return the values at t = 0 of all user functions of time on which the initial state of a system depends.
+    They are positions and velocities of frames and drives with ``prescribed`` motion. For a deformed start
+    (``kind``) accelerations and all loads that are no controllers are added."""
     if kind is InitialKind.UNDEFORMED:
         return list(prescribed.first_order())
     return [

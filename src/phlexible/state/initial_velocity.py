@@ -33,9 +33,9 @@ ROUND_OFF_GAP = 1e-14
 
 
 def check_closure(system: System, state: State, at: Instants | None = None) -> None:
-    """Raise a ``JointGapError`` unless all joints of a system close in its initial pose ``state``. Gaps may be
-    1e-9 of the size of the largest body (of 1 for angles), plus the round-off of positions. The message names the
-    joint with the largest relative gap.
+    """Raise ``JointGapError`` unless all joints of a system close in its initial pose ``state``. Gaps (constraint
+    residuals) may be 1e-9 of the size of the largest body (of 1 for angles), plus the round-off of positions. The
+    message names the joint with the largest relative gap, the constraint and the gap.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -64,8 +64,9 @@ def check_closure(system: System, state: State, at: Instants | None = None) -> N
 
 
 def _port_advice(owner: RowOwner) -> str:
-    """Return advice for the error message about an open joint: code that creates the joint's ground point where
-    the body's point is. The text is empty unless the joint connects one body with the fixed ground."""
+    """Return advice for the error message about a joint whose two points do not coincide. It is a line of code
+    that creates the joint's ground point at the initial position of the body's point. The text is empty unless the
+    joint connects one body with a fixed point of the ground."""
     if not isinstance(owner.joint, Joint):
         return ""
     ports = owner.joint.first, owner.joint.second
@@ -224,10 +225,10 @@ def rigid_velocity(system: System, state: State, at: Instants) -> Array:
 def _velocity_of_whole_rods(
     system: System, state: State, at: Instants, prescribed: Array, free: IntArray
 ) -> Array | None:
-    """Return initial velocities of all bodies, shape (velocities,), in which each rod moves as one rigid body
-    without strain rates, at smallest kinetic energy. Return None if joints and prescribed velocities do not allow
-    this. ``prescribed`` (velocities,) are those of reference points, ``free`` the indices of those that are not
-    prescribed."""
+    """Return initial velocities of all bodies, shape (velocities,), for which rods have zero strain rates, each
+    rod moving as one rigid body. Among velocities that satisfy joints and user values, the kinetic energy is
+    smallest. ``prescribed`` (velocities,) has the user's values at reference points, ``free`` the indices of all
+    others. Return None if no velocities satisfy both up to a tolerance."""
     shift = reference_transform(system, state)
     rows = sparse.vstack([system.rows.matrix(at), system.rod_strains.matrix(at)], format="csr") @ shift
     aim = -rows @ prescribed - np.concatenate([system.rows.drift(at)[0], np.zeros(system.rod_strains.count)])
@@ -270,9 +271,9 @@ def check_velocity(system: System, state: State, is_deformed: bool = False, at: 
 
 
 def _round_off(system: System, at: Instants, velocity: Array) -> float:
-    """Return an estimate of the round-off in the rates of the joint constraints for given velocities of the
-    system [m/s, rad/s]. It is large where fast bodies or spins on long moment arms cancel. ``at`` is the
-    state as an instant.
+    """Return an estimate of the round-off in the rates of the joint constraints at the velocities ``velocity``
+    [m/s, rad/s]: 1e-14 times a rate. The rate is the largest velocity or the largest sum of absolute terms of a
+    constraint, where every axis of a body counts with the body's fastest spin. ``at`` is the state as an instant.
 
     The axis of a spin is known to round-off, and with it what the spin moves at the end of a lever along it.
     """
@@ -355,9 +356,9 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
     """Return the initial velocities that count as zero because the user prescribed only the other kind,
-    translational or angular. This holds for bodies connected by ``Fixed`` joints (or the parts of a rod) and
-    guided by no other joint. Entries are pairs of a body index and True for the angular, False for the
-    translational velocity.
+    translational or angular. Entries are pairs: body index, and True for the angular or False for the
+    translational velocity. Only bodies connected by ``Fixed`` joints or as parts of a rod are examined, and only
+    if no other joint acts on them.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular
     velocity alone a rod or a beam in parts turns about its start, as bodies turn about their origins.
@@ -417,8 +418,9 @@ def _smallest(mass: Matrix, matrix: Matrix, values: Array, free: IntArray) -> Ar
 
 
 def _only_solution(matrix: Matrix, values: Array) -> Array | None:
-    """Solve the square system ``matrix @ x = values`` and return x if the matrix is a NumPy array and the solution
-    is well conditioned. Return None otherwise, also if the matrix is sparse, singular or not square."""
+    """Return the solution x of the square system ``matrix @ x = values`` if it is well conditioned. It is computed
+    by the dense inverse with one step of iterative refinement. Return None otherwise, also if the matrix is
+    sparse, singular or not square."""
     if not isinstance(matrix, np.ndarray) or matrix.shape[0] != matrix.shape[1]:
         return None
     try:

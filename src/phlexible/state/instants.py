@@ -145,9 +145,10 @@ class PrescribedFunctions:
         return tuple(found)
 
     def second_order(self) -> tuple[Array, ...]:
-        """Return all arrays of ``first_order`` (prescribed positions and velocities of ground frames and drives),
-        then their second time derivatives, as one tuple. The latter are accelerations of frame origins, second
-        derivatives of rotation matrices, then those of drives."""
+        """Return prescribed positions, velocities and their second time derivatives at all times, as one tuple of
+        arrays. First come all arrays of ``first_order``, for moving ground frames and drives. Accelerations of
+        frame origins and second derivatives of rotation matrices follow, last those of drives. Arrays of frames or
+        drives are left out if the model has none."""
         found = list(self.first_order())
         if self.moving:
             found += [self.frame_accelerations, self.frame_rotation_curvatures]

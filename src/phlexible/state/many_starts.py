@@ -79,9 +79,10 @@ class _ManySums(WeightedSums):
 
 
 def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
-    """Return one ``FunctionSet`` for the constraint functions of many systems of equal structure, with one instant
-    for each system. Numerical data (base vectors, constants, coefficients, weights) of all systems are stacked
-    along the first axis; indices are those of the first system."""
+    """Return one ``FunctionSet`` (all constraint functions of a system) for many systems of equal structure. It
+    evaluates the constraints with one instant for each system. Numerical data (undeformed vectors, constants,
+    coefficients, weights) of all systems are stacked along the first axis; indices are those of the first system.
+    Equal structure is not checked."""
     sets = [system.rows for system in systems if isinstance(system.rows, FunctionSet)]
     scatter, sums = sets[0]._scattered
     weights = np.array([own._scattered[1].weights for own in sets])
@@ -95,10 +96,10 @@ def _stacked_rows(systems: Sequence[System]) -> FunctionSet:
 
 
 def _starts(systems: Sequence[System]) -> list[Start | None]:
-    """Return the undeformed initial states of many systems of one structure, computed together by stacked arrays.
-    An entry is a tuple (state, instant, False), or None if it has to be computed alone. That is so if joints are
-    open or redundant, or the velocities are not unique or do not satisfy the constraints. Errors of user functions
-    are not caught.
+    """Return the undeformed initial states of many systems of one structure, computed together by arrays with one
+    more axis. An entry is a tuple (state, instant, False), or None if the state has to be computed alone. None is
+    returned if joints are open or redundant, or if velocities are not unique or violate the constraints. Errors of
+    user functions are not caught.
 
     Raises:
         Exception: of a user's function of time.

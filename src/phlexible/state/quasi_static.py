@@ -221,11 +221,10 @@ class _Residual:
 
 
 def quasi_static_motion(system: System, state: State, at: Instants | None = None) -> QuasiStaticMotion:
-    """Return the deformed state and joint forces in which elastic forces, loads, gravity and the inertia of the
+    """Return the deformed state and joint forces for which elastic forces, loads, gravity and the inertia of the
     initial rigid motion balance. Newton's method starts from an undeformed ``state`` with closed joints; if it
-    fails, loads are raised in steps. For redundant joints the smallest joint forces are returned. Raise
-    ``ModelError`` without a solution, ``VelocityError`` if velocities do not satisfy the joints of the deformed
-    bodies.
+    fails, loads are raised in steps. Redundant joints get the smallest joint forces. Raise ``ModelError`` without
+    a solution, ``VelocityError`` if velocities do not satisfy the joints of the deformed bodies.
 
     Args:
         at: the state as an instant, where the caller has it.
@@ -283,9 +282,10 @@ def largest_load_factor(solution: Callable[[float, T], T | None], start: T) -> t
 
 
 def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, factor: float, error: float) -> ModelError:
-    """Return the exception for a quasi-static ``problem`` that has no solution; it is not raised here. Its message
-    has the ``factor`` up to which the loads could be raised, the body that is softest there, and the relative
-    ``error`` of the force balances."""
+    """Return the exception for a quasi-static ``problem`` that has no solution; it is not raised here. Its
+    message has the load ``factor`` (0 to 1) up to which a solution ``motion`` was found, the body that is
+    softest there, and the relative ``error`` of the force balances. If the softest body cannot be computed, "a
+    body" is written."""
     softest = "a body"
     with suppress(SingularMatrixError, np.linalg.LinAlgError, ValueError):
         softest = _softest_body_name(replace(problem, factor=factor), motion)
@@ -307,8 +307,9 @@ def _no_solution_error(problem: _Problem, motion: QuasiStaticMotion, factor: flo
 
 def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
     """Return the name of the body that moves most in the softest motion of the linearized quasi-static problem at
-    ``motion``. A few inverse iterations from a random vector estimate that motion; bodies are compared in the
-    metric of their masses."""
+    ``motion``, for an error message. The softest motion is estimated by a few inverse iterations from a fixed
+    random vector. Each body is measured by the root of its sum of mass (diagonal) times squared acceleration
+    unknowns."""
     system = problem.system
     solve = _solver(problem, motion)
     count = len(motion.acceleration)
@@ -323,9 +324,9 @@ def _softest_body_name(problem: _Problem, motion: QuasiStaticMotion) -> str:
 
 def _iterate(problem: _Problem, motion: QuasiStaticMotion) -> tuple[QuasiStaticMotion, float]:
     """Return the quasi-static motion (pose, accelerations, multipliers) with the least error that Newton's method
-    with bounded steps finds, and its relative error. The error is 0 if only round-off of positions is left.
-    Factors of the tangent are used again while the error falls fast. Near the solution, a last step is taken whose
-    error is extrapolated, not evaluated.
+    with bounded steps finds, and its relative error. The error is returned as 0 if only round-off of positions is
+    left. The LU factors are used again while the error falls fast. Near the solution, the error after the last
+    step is extrapolated, not evaluated; no convergence raises no exception.
 
     Args:
         problem: what is solved.
@@ -426,10 +427,10 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
-    """Return the quasi-static motion after one Newton step from ``motion``, which is unchanged. ``step`` has
-    changes of the pose, of rigid accelerations, of multipliers that correct the pose, and minus changes of joint
-    multipliers, for the independent constraints. Velocities and accelerations are then computed anew at the
-    changed pose."""
+    """Return the quasi-static motion after one Newton step from ``motion``, which is unchanged. ``step``
+    concatenates changes of the pose, of accelerations as a rigid system, of multipliers that correct the pose, and
+    minus changes of joint multipliers. The multipliers are those of the independent constraints only. Velocities
+    and accelerations are then computed anew at the changed pose."""
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -444,9 +445,10 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 
 
 def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
-    """Return a function that solves the linearized quasi-static equations at a ``motion``, with the factors of a
-    slightly regularized saddle point matrix. It takes a right side, shape (n,), and returns the changes of pose,
-    rigid accelerations, pose multipliers and negative joint multipliers, concatenated, shape (n,).
+    """Return a function that solves the quasi-static equations, linearized at ``motion``, with the factors of a
+    slightly regularized saddle point matrix. Its argument is the right side, shape (n,). It returns the changes of
+    pose, of accelerations as a rigid system, of multipliers that correct the pose, and of joint multipliers with
+    opposite sign, concatenated, shape (n,).
 
     Args:
         problem: what is solved, with the stiffness there.
@@ -485,9 +487,9 @@ def _relative(error: np.floating[Any], scale: np.floating[Any]) -> float:
 
 def _stiffness(system: System, motion: QuasiStaticMotion, factor: float) -> Matrix:
     """Return the derivative of the force balance of all bodies with respect to the pose at a quasi-static
-    ``motion``, shape (velocities, velocities). The balance is elastic and inertial forces of the bodies, minus
-    applied and constraint forces. Velocities, accelerations and multipliers are constant. The fraction ``factor``
-    of the loads acts."""
+    ``motion``, shape (velocities, velocities). The balance is elastic plus inertial forces minus applied and
+    constraint forces. Velocities, accelerations and multipliers are held constant. Applied forces count with the
+    fraction ``factor`` (0 to 1) of the loads."""
     blocks, state = [], motion.state
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.span(index), system.elastic(state, index)

@@ -307,9 +307,10 @@ class RecordedRun(PickledFields):
         return None
 
     def rate(self, values: Array) -> Array:
-        """Return the time derivative of ``values``, shape (instants, ...), by finite differences of second
-        order in time (one-sided at both ends). An equilibrium gives zeros; too few instants raise
-        ``ParameterError``.
+        """Return the time derivative of ``values``, shape (instants, ...), by finite differences of second order
+        over the recorded instants. Differences are central inside and one-sided at both ends; spacing may be
+        unequal. A run that represents an equilibrium gives zeros. ``ParameterError`` is raised for fewer than
+        three instants.
 
         Raises:
             ParameterError: fewer than three instants.
@@ -575,9 +576,10 @@ def body_rows(run: RecordedRun) -> list[BodyRows]:
 
 
 def _response(run: RecordedRun, body: int, constraint: Array, columns: IntArray) -> Array:
-    """Return the velocities that unit impulses of k constraints give to body number ``body`` of a run, shape
-    (instants, velocities of the body, k). They are the inverse mass matrix times the transposed constraint matrix
-    ``constraint``. ``columns`` are the velocities of the body to which the columns of this matrix belong."""
+    """Return the velocities that unit impulses on k constraints give to body number ``body`` of a run, shape
+    (instants, velocities of the body, k). They solve the mass matrix at each instant with the transposed
+    constraint matrix ``constraint``, shape (instants, k, columns). ``columns`` are the velocities of the body to
+    which the columns of ``constraint`` belong."""
     width = run.system.bodies[body].data.velocity_count
     if body < run.system.layout.frames:
         right = np.zeros((run.count, width, constraint.shape[1]))
@@ -621,10 +623,10 @@ def _projected(run: RecordedRun, is_redundant: bool) -> Array:
 
 
 def _impulses(parts: list[BodyRows], gap: Array, is_redundant: bool) -> Array:
-    """Return the impulses on the constraints, shape (instants, constraints), that would remove the rates ``gap``
-    at which recorded velocities violate the constraints. They solve constraint matrix times inverse mass times its
-    transpose, dense for few constraints and sparse for many. If ``is_redundant`` or singular, a pseudo-inverse
-    gives one of many solutions."""
+    """Return the impulses on the constraints, shape (instants, constraints), whose effect changes the constraint
+    rates of recorded velocities by ``gap``. They solve (constraint matrix, inverse mass matrix, its transpose)
+    times impulses = ``gap``: dense by elimination for few constraints, sparse for many. If ``is_redundant`` or
+    singular, a scaled pseudo-inverse returns the smallest of many solutions."""
     instants, rows = gap.shape
     if rows > DENSE_ROWS:
         return np.stack([_sparse_impulses(parts, gap, t, is_redundant) for t in range(instants)])
@@ -660,9 +662,10 @@ def _sparse_impulses(parts: list[BodyRows], gap: Array, instant: int, is_redunda
 
 
 def _smallest_multipliers(run: RecordedRun) -> Array:
-    """Return the multipliers (constraint forces) of a recorded run at all instants, shape (instants, constraints).
-    They are the recorded ones or, where constraints are redundant, the smallest ones with the same effect on the
-    bodies. Inactive constraints have zero."""
+    """Return the constraint forces (Lagrange multipliers) of a recorded run at all instants, shape (instants,
+    constraints). They are the recorded ones; if constraints are redundant, they are the smallest ones with the
+    same effect on the bodies. Intervals between locking events are computed separately; inactive constraints have
+    zero."""
     if not run.recording.locked_at.size:
         return _of_phase(run)
     result, begin = np.zeros_like(run.recording.multipliers), 0
@@ -686,9 +689,10 @@ def _of_phase(run: RecordedRun) -> Array:
 
 
 def _without_null_space(run: RecordedRun, forces: Array, lengths: Array) -> Array:
-    """Return weighted multipliers of a run, shape (instants, constraints), without their component that has no
-    effect on the bodies. That component, which redundant constraints have, is found by eigenvectors of the inverse
-    effective mass matrix with eigenvalues near zero. ``lengths`` are the weights, shape (constraints,)."""
+    """Return weighted constraint multipliers of a run, shape (instants, constraints), without their component that
+    causes no acceleration. Redundant constraints have such a component. It is removed by the eigenvectors of the
+    weighted matrix (constraint matrix, inverse mass, its transpose) with eigenvalues below 1e-12 of the largest.
+    ``lengths`` are the weights, shape (constraints,)."""
     parts = body_rows(run)
     total = dense_schur(parts, run.count, len(lengths)) / np.outer(lengths, lengths)
     values, vectors = np.linalg.eigh(total)

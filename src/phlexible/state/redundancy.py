@@ -248,9 +248,9 @@ def independent_rows(system: System, state: State, at: Instants | None = None) -
 
 def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Front], Array]:
     """Return the constraint matrix as dense blocks, one for each body or node with constraints, and a length for
-    each constraint, shape (constraints,). Columns are constraint gradients, multiplied by the inverse Cholesky
-    factor of the body's mass matrix (its diagonal for sparse bodies). They are divided by the lengths, so that
-    each has length 1 over all blocks."""
+    each constraint, shape (constraints,). Block columns are constraint gradients, multiplied by the inverse
+    Cholesky factor of the body's mass matrix (its diagonal for nodes and large bodies). They are divided by the
+    lengths, so that each gradient has norm 1 over all blocks."""
     layout = system.layout
     matrix = system.rows.small_matrix(at)
     if not isinstance(matrix, np.ndarray):
@@ -283,9 +283,9 @@ def _body_fronts(system: System, state: State, at: Instants) -> tuple[list[_Fron
 
 
 def _involved_rows(matrix: Matrix, begin: int, end: int) -> tuple[IntArray, Array]:
-    """Return the indices of the constraints that have nonzero derivatives with respect to the velocities ``begin``
-    to ``end``, and these derivatives. They are the transposed block of the constraint matrix, dense, shape (end -
-    begin, constraints)."""
+    """Return the indices of the k constraints that depend on the velocities ``begin`` to ``end`` (excluded) of one
+    body, and their derivatives. The derivatives are the dense transposed block of the constraint matrix, shape
+    (end - begin, k). ``matrix`` is a NumPy array or a sparse matrix by columns."""
     if isinstance(matrix, np.ndarray):
         part = matrix[:, begin:end]
         columns = np.flatnonzero(part.any(axis=1))
@@ -319,9 +319,10 @@ def are_clearly_independent(mass: Array, matrix: Array) -> BoolArray:
 
 
 def _are_independent(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` scalar constraints are clearly linearly independent, judged by the least eigenvalue
-    of their inverse effective mass matrix. It is assembled from the blocks of all bodies (``fronts``). False means
-    that a more exact test is needed.
+    """Return whether ``count`` scalar constraints are clearly linearly independent: whether the least eigenvalue
+    of their Gram matrix exceeds a limit. The matrix is the sum of products of scaled constraint gradients over the
+    blocks ``fronts`` of all bodies. Small ones are dense, large ones sparse. False only means that a more exact
+    test is needed; no constraints are independent.
 
     Then, as mostly, nothing has to be eliminated joint by joint.
     """
@@ -334,9 +335,10 @@ def _are_independent(fronts: list[_Front], count: int) -> bool:
 
 
 def _are_independent_sparse(fronts: list[_Front], count: int) -> bool:
-    """Return whether ``count`` scalar constraints are clearly linearly independent, for many constraints. Products
-    of scaled gradients are summed over the blocks ``fronts`` to a sparse matrix. Its least eigenvalue, by inverse
-    Lanczos iteration, must exceed a limit. False only means that a more exact test is needed."""
+    """Return whether ``count`` scalar constraints are clearly linearly independent, by a sparse method for many
+    constraints. Products of the scaled constraint gradients are summed over the blocks ``fronts`` to a sparse Gram
+    matrix. The method is inverse Lanczos iteration with LU factors for its least eigenvalue, which must exceed a
+    limit. False, also if it fails, only means that a more exact test is needed."""
     from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
     blocks = [(front.columns, front.block.T @ front.block) for front in fronts]
@@ -356,9 +358,9 @@ def _are_independent_sparse(fronts: list[_Front], count: int) -> bool:
 
 
 def _node_parts(body: AbsoluteBody, matrix: Matrix, first: int) -> list[tuple[IntArray, Array]]:
-    """Return one block of the constraint matrix for each node of a string or soft ``body`` that joints act
-    on: pairs of constraint indices and entries, shape (dimension, constraints), divided by the root of the
-    node's mass. The body's columns in ``matrix`` begin at ``first``.
+    """Return the blocks of the constraint matrix for the nodes of a string or soft ``body`` on which joints act,
+    one pair for each node. A pair has the indices of the node's k constraints and their derivatives, shape
+    (dimension, k), divided by the root of the node's mass. The body's columns in ``matrix`` begin at ``first``.
 
     Columns and block as of the other bodies; together they would be as wide as the joints on a string.
     """
@@ -380,9 +382,10 @@ def _joint_count(fronts: set[_Front]) -> int:
 
 
 def _merge(fronts: set[_Front], first: IntArray) -> _Front:
-    """Return one matrix block with the rows of all blocks ``fronts``, one below the other. Its columns are the
-    scalar constraints ``first``, in their order, then all other columns in ascending order; missing entries are
-    zero. The joints of all blocks are united."""
+    """Return one dense matrix block with the rows of all blocks ``fronts``, one below the other. Each block has
+    gradients of constraints in its columns, one column for a scalar constraint. The new columns are the
+    constraints ``first``, in their order, then all others in ascending order; missing entries are zero. The sets
+    of joints of all blocks are united."""
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
     offset = {int(column): index for index, column in enumerate(columns)}
@@ -407,10 +410,10 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return the coefficients, by index of the constraint, with which scaled constraint gradients add up to zero;
-    the redundant constraint ``rows[short]`` has 1. They follow by back substitution: in the triangular factor
-    ``triangle`` of the constraints ``rows``, then in the earlier eliminations (constraints, columns, block), last
-    one first."""
+    """Return a dictionary from constraint index to the coefficients with which scaled constraint gradients add up
+    to zero. The redundant constraint ``rows[short]`` has 1. The coefficients follow by back substitution: in the
+    triangular factor ``triangle`` of the constraints ``rows``, then in the earlier eliminations (constraints,
+    columns, block), last one first."""
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})
@@ -442,9 +445,9 @@ MOST_NAMED = 12
 
 
 def check_redundancy(system: System, state: State, at: Instants | None = None) -> bool:
-    """Return whether constraints of a system are redundant in a state. If so, emit a ``RedundancyWarning`` that
-    names the joints, and raise ``RedundancyError`` if the joints contradict each other. ``at`` is the state as an
-    instant, if it is known already.
+    """Return whether constraints of a system are redundant (linearly dependent gradients) in a state. If so, emit
+    a ``RedundancyWarning`` that names the joints, and raise ``RedundancyError`` if the joints demand contradicting
+    accelerations. ``at`` is the state as an instant, if it is known already.
 
     The motion does not depend on how such joints share their forces; these are then the smallest ones
     (``smallest_multipliers_at``).
@@ -475,8 +478,9 @@ def redundancy_text(system: System, state: State, redundant: list[Redundancy], a
 
 def _refuse_contradiction(system: System, state: State, redundant: list[Redundancy]) -> None:
     """Raise ``RedundancyError`` if ``redundant`` constraints of a system demand contradicting accelerations in a
-    state, so that no motion can continue from it. For each, the combination of gradients that is zero must also be
-    zero for the second derivatives, up to a tolerance."""
+    state, so that no motion can continue from it. The gradients of a redundant constraint and of others sum to
+    zero with certain weights. The same weighted sum of the velocity-dependent terms of the constraint
+    accelerations must also be zero, up to round-off (more for prescribed motion)."""
     size = system.gap_lengths
     change = system.rows.accelerations(system.at(state))[0] / size
     scale = max(float(np.abs(change).max()), _rate(system, state.velocity) ** 2)
@@ -563,9 +567,10 @@ def dead_centre_text(system: System, state: State, weights: Array) -> str:
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
-    """Return whether a system can continue from the pose of ``state`` in two directions (bifurcation). This
-    is so where the second derivative of a linear ``combination`` of constraints, whose gradient vanishes, has
-    both signs over the free motions.
+    """Return whether a system can continue from the pose of ``state`` in two directions (bifurcation). This is so
+    if the second derivative of a linear ``combination`` of constraints, whose gradient vanishes, has eigenvalues
+    of both signs on the k allowed ``motions``. With one motion, or more than a fixed limit, False is returned
+    without a test.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
     dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as

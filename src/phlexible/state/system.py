@@ -318,10 +318,10 @@ class System(PickledFields):
         return rows.values(at)
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return the system with only the scalar constraints that the mask ``holds`` (constraints,) selects, as a
-        ``Phase``. It has the indices of these constraints and of their joints, and the number of all joints. All
-        constraints of one joint must be selected together, which is not checked. If all are selected, a cached
-        ``Phase`` of this system itself is returned."""
+        """Return this system with only the scalar constraints that the mask ``holds`` (constraints,) selects, as a
+        ``Phase``. A ``Phase`` has the reduced system, the indices of these constraints and of their joints, and
+        the number of all joints. Constraints of one joint must be selected together, which is not checked. If all
+        are selected, the same cached ``Phase`` is returned each time."""
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -394,9 +394,9 @@ class System(PickledFields):
 
     @cached_property
     def identical(self) -> tuple[tuple[BodyData, list[int]], ...]:
-        """Return groups of bodies with one data object, which can be evaluated in one vectorized call: pairs of
-        the data and a list of body indices. A group is closed when its matrices reach 2^18 entries. Bodies that
-        cannot be vectorized form groups of one."""
+        """Return groups of bodies that share one data object, which can be evaluated in one vectorized call: pairs
+        of the data and a list of body indices. A group is full when its matrices (bodies times coordinates
+        squared) reach 2^18 entries; a new one then begins. Bodies that cannot be vectorized form groups of one."""
         lots: list[tuple[BodyData, list[int]]] = []
         open_lots: dict[int, list[int]] = {}
         for index, placed in enumerate(self.bodies):
@@ -581,9 +581,9 @@ def system_of(mechanism: Mechanism) -> System:
 
 
 def _fixed_nodes(joint: object) -> Callable[[Bilinear], set[int]]:
-    """Return a function that maps a scalar constraint of a ``joint`` to the identities of its ports, a set, if the
-    joint fixes nodes. For other joints the set is empty. Constraints with equal sets form one group, so that each
-    node of a clamp is eliminated separately."""
+    """Return a function that maps a scalar constraint of ``joint`` to the identities of the points on which it
+    acts, as a set. For a joint that does not fix nodes the set is empty. Constraints with equal sets form one
+    group, so that each node of a clamped edge is eliminated separately."""
     fixes = isinstance(joint, Joint) and joint.fixes_nodes
     return lambda row: {
         id(vector.port)
@@ -651,8 +651,9 @@ def _position_bytes(system: System) -> tuple[bytes, ...]:
 
 
 def _parts(mechanism: Mechanism) -> tuple[object, ...]:
-    """Return all bodies, constraints, loads, elements, locks and events of a mechanism as one tuple. It is compared
-    by identity to see whether the cached system is still valid."""
+    """Return all bodies with their data, constraints, loads, force elements, locks and events of a mechanism as
+    one tuple, in which None separates lists. The caller compares the tuples' items by identity to decide whether a
+    cached system (equations of motion) is still valid."""
     bodies = mechanism.bodies
     data = [placed.data for placed in bodies]
     switches = [switch.constraint for switch in mechanism.switches]

@@ -316,9 +316,9 @@ class VectorSet:
 
     @cached_property
     def _pattern(self) -> Pattern:
-        """Return the sparsity pattern of the Jacobian of the k vectors of this set with respect to the velocities,
-        shape (3 k, velocities). Entries of translations come first, then those of rotations and elastic rates of
-        floating bodies."""
+        """Return the sparsity pattern (row and column indices) of the derivatives of k vectors with respect to all
+        velocities, shape (3 k, velocities). The vectors are points and directions on bodies. Entries by
+        translations come first, then entries by rotations and elastic rates of floating bodies."""
         (rows, columns), motions = self._linear, self._motions
         indices = 3 * self._on_frames[motions.owner][:, None] + np.arange(3)
         return Pattern(
@@ -381,9 +381,10 @@ class VectorSet:
 
     @cached_property
     def _shapes(self) -> WeightedSums:
-        """Return a summation operator that computes the elastic displacements of all vectors of this set on
-        floating bodies, in body axes. It is applied to all elastic coordinates of the system, and its weights are
-        the shape functions. The result is flat, three components for each vector."""
+        """Return an operator (sparse matrix of shape functions) that computes the elastic displacements of all
+        vectors on floating bodies, in body axes. It is applied to all elastic coordinates of the system. The
+        result is one array with three components for each vector (a point's displacement or a direction's change),
+        one after the other."""
         entries: list[tuple[float, int, int]] = []
         for k, (vector, frame) in enumerate(zip(self._on_frames, self._frame, strict=True)):
             shapes, first = self.vectors[vector].shapes, int(self.layout.eta[frame])

@@ -245,10 +245,10 @@ class Contact(ForceElement):
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
-        """Mass [kg] and size [m] that determine the default contact stiffness of a contact; the size is 0 if
-        unknown. For a contact group they are those of the heaviest body. For a contact of two, the mass is the
-        reduced mass of both bodies, divided by the number of touching points. The size is then the contact radius
-        or else the smallest size."""
+        """Return the mass [kg] and size [m] from which the default stiffness of this contact is computed. For two
+        sides: the reduced mass of both bodies, where a body that touches at n points counts with mass/n; ground
+        counts as infinitely heavy. The size is the contact radius or else the smallest size of the bodies, 0 if
+        unknown. For a contact group (many bodies): both values of its heaviest body."""
         if self.is_contact_group:
             members = [each for each in self.members() if isinstance(each.start, Attachment)]
             return max((_mass_of(each.start), each.radius or size_of(each.start)) for each in members)
@@ -346,9 +346,9 @@ class Contact(ForceElement):
     @cached_property
     def _passes_between_nodes(self) -> bool:
         """Whether a surface could slip between two nodes of the touching beam, rod or string, so that its line
-        segments must be tested too; cached. It could if the longest segment is longer than the thickness of a box,
-        or twice the thickness of another surface. False for other bodies, hollow surfaces, and surfaces found by a
-        contact search."""
+        segments must be tested too; cached. True if the longest initial distance of neighbour nodes exceeds the
+        thickness of a box, or twice the thickness of another surface. False for other bodies, hollow surfaces, and
+        surfaces that a broad-phase search tests."""
         if not (isinstance(self.first, PlacedBody | PlacedWhole) and isinstance(self.second, Surface | Capsule)):
             return False
         if isinstance(self.second, Surface) and (self.second.inside or _needs_search(self.second, self.radius)):
@@ -409,9 +409,10 @@ class Contact(ForceElement):
         expect(self, *dict.fromkeys(port for each in members for port in (each.start, each.end)))
 
     def _check_friction_orientation(self, rounds: Sequence[Member]) -> None:
-        """Raise ``ModelError`` if two of the spheres or segments ``rounds`` may touch and both are on bodies
-        without orientation (point masses and strings). Friction needs the position of the contact point on the
-        material of one of them. Pairs whose radii are both 0 never touch and are allowed."""
+        """Raise ``ModelError`` if this contact has friction between two shapes on bodies without orientation
+        (point masses and strings). ``rounds`` are its spheres and line segments; pairs that cannot touch, or whose
+        radii are both 0, are allowed. Friction needs the position of the contact point on the material of one of
+        the bodies."""
         stiff = [each for each in rounds if not each.start.has_orientation]
         for one in stiff:
             for other in stiff:
@@ -430,9 +431,10 @@ class Contact(ForceElement):
         return friction_bristle(self, self.bristle, self.bristle_damping, *levels, slow, default, self._mass)
 
     def _check_bristle(self) -> None:
-        """Warn (``UnitWarning``) if the stiffness ``bristle`` that the user gave the friction spring of a contact
-        is probably too small. It is if friction at a body's weight would deflect the spring by more than 100 times
-        the size of the bodies. Nothing is checked for default stiffnesses and without friction."""
+        """Warn (``UnitWarning``) if the stiffness ``bristle`` [N/m] that the user gave the friction spring of this
+        contact is probably too small. It is if friction at a body's weight would deflect the tangential spring by
+        more than a fixed multiple of the size of the bodies. Without friction, or with the default stiffness,
+        nothing is checked."""
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._sliders), default=0.0) or self.radius or SIZE
@@ -476,10 +478,10 @@ class Contact(ForceElement):
         return self._other, self.touching_ports[0]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a contact of two bodies, one for each gap between a touching point and the
-        surface. A law has normal force and friction along the surface (docs/theory.md, 8, (8.17), (8.18), (8.28)).
-        For a contact group the tuple is empty; its forces follow from a contact search. Raise ``ModelError`` for
-        deep initial penetrations, ``ParameterError`` for friction of a contact group on a line.
+        """Return the force laws of this contact of two bodies, one for each gap between a touching point and the
+        surface. A law has a repelling normal force and friction against sliding. A contact group (many bodies)
+        gives an empty tuple; its forces are found in each step. Raise ``ModelError`` for deep initial
+        penetrations, ``ParameterError`` for friction of a contact group in one dimension.
 
         Raises:
             ModelError: the bodies start deep inside each other.

@@ -132,9 +132,10 @@ class Member(NamedTuple):
         return is_round and self.start.has_orientation
 
     def directions(self, dimension: int) -> tuple[DirectionOf | WorldAxis, ...]:
-        """Return the direction vectors that rotate with a contact shape (sphere, segment or solid): its axes at
-        its start point, then those at its end point. An axis out of the plane of a model of this ``dimension`` is
-        a constant world axis. Empty for bodies without an orientation."""
+        """Return the direction vectors that rotate with this contact shape (sphere, segment or solid). They are
+        three axes at its start point, then three at its end point: its own axes, or x, y and z of the body. An
+        axis out of the plane of a planar model is a constant world axis. The tuple is empty for bodies without
+        orientation."""
         axes = AXES if self.axes is None else self.axes.T  # of edges those of their body
         if not self.start.has_orientation or not self.end.has_orientation:
             return ()
@@ -265,10 +266,10 @@ def touches_itself(first: Sequence[Side], second: Sequence[Side] | None) -> bool
 
 
 def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
-    """Return the line segments of ``radius`` [m] of a string, rod or beam that touches itself; empty for a radius
-    of 0. Each stores its index along the line and the least difference of indices from which two segments may
-    touch. It is 1 + max(1, ceil(4 ``radius`` / shortest segment)). If the ends are at most 2 ``radius`` apart, the
-    number of segments is stored as the length of a loop."""
+    """Return the line segments of ``radius`` [m] of a string, rod or beam that touches itself, as contact shapes;
+    empty for a radius of 0. Each stores its index along the line and the least difference of indices from which
+    two segments may touch: 1 + max(1, ceil(4 ``radius`` / shortest segment)). If the ends are at most 2 ``radius``
+    apart, the line counts as a loop."""
     assert isinstance(line, PlacedBody | PlacedWhole), "a line"
     pieces = list(pairwise(line_nodes(line)))
     ends = [(a.initial_position(), b.initial_position()) for a, b in pieces]
@@ -328,9 +329,10 @@ def owner_of(port: Port) -> object:
 
 
 def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Member]:
-    """Yield the round contact shapes of one part of a contact: line segments with round ends, a sphere, or points
-    as spheres. Lines and points have the ``radius`` [m], balls and capsules their own. Rigid bodies other than
-    balls, planes and other solids yield nothing. ``side`` is 1, 2, or 3 for both sides."""
+    """Yield the round contact shapes of one side of a contact (``part``): line segments with round ends, balls,
+    or points as spheres. Beams and strings give segments, and points spheres, of ``radius`` [m]; balls and
+    capsules have a radius of their own. Other solids (planes, boxes) yield nothing. ``side`` is 1, 2, or 3 for
+    both sides."""
     match part:
         case Capsule():
             length = float(np.linalg.norm(part.end.initial_position() - part.start.initial_position()))
@@ -356,9 +358,10 @@ def _spheres_and_segments(part: Side, radius: float, side: int) -> Iterator[Memb
 
 
 def _sample_points(part: Side, radius: float, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the points by which a part of a contact touches solids of the other side, as contact shapes. They are
-    ends of capsules, nodes of lines (spheres of ``radius`` [m]), corners and other sample points of rigid bodies,
-    boxes, tori and meshes. In space, rims of cylinders and tori are added. Other parts yield nothing."""
+    """Yield the points at which one side of a contact (``part``) touches solids of the other side, as spherical
+    contact shapes. They are ends of capsules, nodes of beams and strings (spheres of ``radius`` [m]), and corners
+    and other surface points of rigid shapes, with radius zero. In space, rim circles of cylinders and tori are
+    added. Other parts yield nothing."""
     kind = MemberKind.SAMPLE
     match part:
         case Capsule():
@@ -403,9 +406,10 @@ class _SolidShape(NamedTuple):
 
 
 def _solid_shape(part: Side) -> _SolidShape | None:
-    """Return the shape of a rigid body, or of a box, torus or mesh touched from outside. A point of the body or
-    ground that carries it is returned too, and its middle relative to that point. Return None for other parts of a
-    contact, for rigid bodies without shape, and for surfaces on flexible bodies."""
+    """Return the shape of one side (``part``) of a contact, with its point and middle, for shapes that can touch
+    with corners or edges. They are rigid bodies with a shape, and boxes, tori or meshes touched from outside. The
+    point is on the body or ground that carries the shape; the middle is relative to it. Return None for other
+    parts and for surfaces on flexible bodies."""
     none = np.zeros(3)
     match part:
         case PlacedBody() if not line_nodes(part) and (shape := _shape_of(part)):
@@ -419,9 +423,9 @@ def _solid_shape(part: Side) -> _SolidShape | None:
 
 
 def _rims(solid: _SolidShape, shape: Cylinder | Torus, side: int) -> Iterator[Member]:
-    """Yield contact shapes for the circles of a solid: the two edge circles of a cylinder, or the centre circle of
-    a torus with its tube radius. A plane touches a circle at its point nearest to the plane. ``side`` says on
-    which side of the contact the solid is: 1 first, 2 second, 3 both."""
+    """Yield contact shapes for the circles of a solid that a plane can touch. A cylinder has its two edge circles,
+    a torus its centre circle with the tube radius. The circle touches a plane at its point nearest to the plane.
+    ``side`` says on which side of the contact the solid is: 1 first, 2 second, 3 both."""
     axes, owner = solid.axes @ _triad_about(np.asarray(shape.axis)), owner_of(solid.port)
     tube = shape.tube_radius if isinstance(shape, Torus) else 0.0
     half = 0.0 if isinstance(shape, Torus) else shape.length / 2
@@ -439,9 +443,9 @@ def _line_segments(nodes: Sequence[Port], radius: float, side: int, owner: objec
 
 
 def _edge_segments(part: Side, side: int, dimension: int) -> Iterator[Member]:
-    """Yield the line segments along which solids of the other side touch a part of a contact, as contact shapes.
-    Boxes and meshes have edges, a long cylinder its axis (with its radius), a short one lines along its side.
-    Nothing is yielded for ``dimension`` 1 or 2 and for parts without such a shape."""
+    """Yield the line segments along which a rigid shape at one side (``part``) touches solids of the other side,
+    as contact shapes. Boxes and meshes have their edges, a long cylinder its axis with its radius, a short one
+    lines on its lateral surface. Nothing is yielded for ``dimension`` 1 or 2 and for parts without edges."""
     if dimension == 3 and (solid := _solid_shape(part)):
         shape = solid.shape
         own, is_alone = 0.0, 0.0
@@ -512,10 +516,10 @@ def _solids(part: Side, side: int, dimension: int) -> Iterator[Member]:
 def _solids_of_shape(
     port: Port, shape: Shape, axes: Array, is_inside: bool, has_ends: bool, side: int, dimension: int
 ) -> Iterator[Member]:
-    """Yield the convex solids with a signed distance that make up a shape, as contact shapes of a ``side``. A
-    hollow box (``is_inside``) gives planes, a sphere touched from outside nothing (it is round). ``axes`` is the
-    rotation from shape to world axes; with ``has_ends`` a cylinder is finite and a mesh is about its middle. Raise
-    ``ModelError`` or ``ParameterError`` for unsupported shapes."""
+    """Yield the convex solids whose signed distances represent a ``shape`` in contact, with the number of their
+    ``side``. A hollow box (``is_inside``) gives one plane for each wall; a sphere touched from outside gives
+    nothing, since its centre is tested as a point. ``axes`` rotates from shape to world axes; with ``has_ends``
+    cylinders have flat ends. Raise ``ModelError`` or ``ParameterError`` for unsupported shapes."""
     match shape:
         case Sphere():
             if is_inside:
@@ -585,9 +589,9 @@ def _triad_about(axis: Array) -> Array:
 
 
 def _shape_of(part: PlacedBody | PlacedWhole) -> Shape | None:
-    """Return the solid shape of a rigid body (``part``); None for other bodies. In a planar model a cylinder or
-    torus about z is replaced by a sphere of its outer radius. ModelError is raised for a rigid body without a
-    shape, and in the plane for cylinders and tori about other axes.
+    """Return the solid shape of a rigid body (``part``) for contacts; None for other bodies. In a planar model a
+    cylinder or torus about z is replaced by a sphere of its outer radius. ModelError is raised for a rigid body
+    without a shape, and in the plane for a cylinder or torus about another axis.
 
     Raises:
         ModelError: none, or a cylinder that lies in the plane.
@@ -630,10 +634,10 @@ def ball_of(part: object, counts_centres: bool = False) -> tuple[Attachment, flo
 
 
 def _touch_points(shape: Shape, dimension: int) -> Iterator[tuple[MemberKind, Array]]:
-    """Yield the points of a shape that other solids touch first, with their kind: corners and rims, and points
-    inset by 2 per cent of half an edge or of the radius. Tori and meshes have sample points on their surface.
-    Positions (k, 3) [m] are relative to the shape's middle in body axes. ``dimension`` is that of the model (1, 2
-    or 3).
+    """Yield the points of a shape that other solids touch first, as pairs (kind, positions). Boxes give corners,
+    cylinders in space points on both rims, each also inset by 2 per cent of the half edge or radius. Tori and
+    meshes give points on their surface; other shapes nothing. Positions (k, 3) [m] of k points are relative to the
+    shape's middle in body axes. ``dimension`` is the model's.
 
     Corners would slip past those of a shape of the same size: such shapes touch points that are inset.
     """
@@ -766,9 +770,9 @@ def signed_distances(solid: Member, w: Array) -> Array:
 
 
 def segment_distance(a: Array, b: Array, c: Array, d: Array) -> float:
-    """Return the distance of two line segments, from point a to b and from point c to d [m]. It is the smallest of
-    six candidates: the nearest points of the infinite lines, clipped to the segments, and each end with its
-    nearest point."""
+    """Return the smallest distance [m] of two line segments, from point a to b and from point c to d. Six
+    candidates are compared: the nearest points of the infinite lines clipped to one or the other segment, and each
+    of the four ends with its nearest point of the other segment."""
     u, v, r = b - a, d - c, a - c
     matrix = np.array([[u @ u, -u @ v], [-u @ v, v @ v]])
     s, t = np.clip(np.linalg.lstsq(matrix, np.array([-u @ r, v @ r]), rcond=None)[0], 0, 1)

@@ -66,9 +66,9 @@ def effective_mass(coordinate: Coordinate, rows: Sequence[Bilinear] = ()) -> flo
 
 
 def _body_forces(rows: Sequence[Bilinear], slopes: Array) -> dict[PlacedBody, Array]:
-    """Return the wrench on each body, a dictionary of arrays of shape (6,): force, then moment about its
-    origin, in world axes. They are due to forces of size ``slopes`` (k,) along the k functions ``rows`` of
-    the poses, which are given at the initial pose."""
+    """Return a dictionary from each body to its wrench, shape (6,): force, then moment about its origin, in world
+    axes. They are the derivatives of k scalar functions ``rows`` of the poses at the initial pose, each multiplied
+    by its force in ``slopes`` (k,), and summed. Points of the ground get nothing."""
     found: dict[PlacedBody, Array] = {}
     for slope, row in zip(slopes, rows, strict=True):
         for term in row.terms:
@@ -88,10 +88,10 @@ def _add(rows: dict[PlacedBody, Array], difference: VectorSum, force: Array) -> 
 
 
 def _mobility(placed: PlacedBody, rows: Array) -> Array:
-    """Return the changes of velocity along k directions of one body (``placed``) due to a unit impulse along each
-    of them, shape (k, k). This is G M^-1 G^T with its rigid-body mass matrix M. G are the ``rows``, k generalized
-    forces as force and moment in world axes, shape (k, 6). For a body with nodal unknowns, the mass is that of one
-    node and moments do not count."""
+    """Return the velocity changes of one body (``placed``) along k directions due to a unit impulse along each,
+    shape (k, k). It is G M^-1 G^T with the rigid-body mass matrix M of the undeformed body, by least squares. G
+    are the ``rows``, forces and moments in world axes, shape (k, 6). A string or soft body counts as the mean mass
+    of one node, without moments."""
     data = placed.data
     if not isinstance(data, FloatingBody):
         return np.asarray(rows[:, :3] @ rows[:, :3].T * data.translations.sum() / data.mass)

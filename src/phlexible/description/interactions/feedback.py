@@ -98,9 +98,9 @@ def linear_controller(system: Any) -> LinearController | None:
 
 def _state_space_realization(functions: Any) -> tuple[Array, Array, Array, Array]:
     """Return the matrices A, B, C, D of a state-space realization of a matrix of transfer functions of
-    python-control, shape (outputs, inputs). Each transfer function has a controllable canonical form of its own,
-    so the realization may not be minimal. ParameterError is raised if a numerator has a higher degree than its
-    denominator."""
+    python-control, shape (outputs, inputs). Each transfer function becomes a controllable canonical form with
+    states of its own, so the realization may not be minimal. ParameterError is raised if a numerator has a higher
+    degree than its denominator."""
     outputs, inputs = len(functions.num), len(functions.num[0])
     blocks, columns, rows = [], [], []
     D = np.zeros((outputs, inputs))

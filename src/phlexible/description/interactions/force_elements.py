@@ -759,8 +759,9 @@ class JointElement(AlongJoint):
         return f"{' and '.join(self._kinds())} in {coordinate}{self.joint}"
 
     def _kinds(self) -> list[str]:
-        """Return the kinds of parts that a joint element has, as text for messages, such as ["spring", "damper",
-        "motor"]."""
+        """Return the parts of this force element in a joint as words for messages: "spring", "damper", and last
+        "motor" (a controller) or "torque" or "force" (a prescribed value). The last one is listed if the force is
+        active or there is neither spring nor damper."""
         parts = {"spring": self.stiffness or self.potential or self.relaxation, "damper": self.damping}
         kinds = [kind for kind, there in parts.items() if there]
         if self.is_active or not kinds:
@@ -866,10 +867,10 @@ class Bushing(ForceElement):
         return self.relaxation.scaled(stiffness) if self.relaxation and stiffness else None
 
     def _rotation(self, k: int, free: int) -> SineCoordinate:
-        """Return the coordinate of a bushing for rotation about axis ``k`` (0 to 2): the sine of the angle, from
-        dot products of the axes of both ports. If one other axis ``free`` has no rotational stiffness and damping,
-        only the product that rotation about it does not change is used. Else (``free`` = k) the mean of two
-        products is used."""
+        """Return the coordinate by which a bushing measures rotation about axis ``k`` (0 to 2): the sine of the
+        angle, from dot products of axes of the first and the second point. Two products are possible, and their
+        mean is used if ``free`` = k. If ``free`` is another axis (without rotational stiffness and damping), only
+        the product that rotation about it leaves unchanged is used."""
         i, j = (k + 1) % 3, (k + 2) % 3
         axes = (
             DirectionOf(self.first, AXES[i]),

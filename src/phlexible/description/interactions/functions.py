@@ -172,9 +172,10 @@ def perpendicular(a: Port, axis_a: Array, b: Port, axis_b: Array, label: str) ->
 
 
 def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bilinear:
-    """Return the constraint function (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the relative rotation
-    of two bodies (with ports a and b) in the plane of two unit vectors (``axes``), which locks that rotation.
-    ``label`` names it in messages.
+    """Return the constraint that locks the relative rotation of two bodies in the plane of two unit vectors
+    ``axes``. It is (d_a1 . d_b2 - d_a2 . d_b1) / 2 = 0, the sine of the angle. d_a1 is the first vector fixed to
+    the body of point ``a``, d_b2 the second fixed to the body of ``b``, and so on. ``label`` names the constraint
+    in messages.
 
     The axes of the plane are two unit vectors. Directions that rotate with slopes stay unit vectors to first order
     only. To second order d_a1 . d_b2 alone depends on the choice of the two vectors in the plane, and this does
@@ -560,9 +561,10 @@ class PiecesCoordinate(LengthCoordinate):
         return np.maximum(_root(y[:m]) - rest, 0.0), rest
 
     def slides(self, y: Array) -> bool:
-        """Return whether a tendon with friction slides over any of its guides. It does where the ratio of the
-        forces on both sides of a guide is above exp(mu phi), by more than a small tolerance, with the friction
-        coefficient mu and the wrap angle phi. ``y`` are values of its functions, shape (functions,)."""
+        """Return whether this tendon with friction slides over any of its guides. It does if the ratio of the
+        tensions on both sides of a guide exceeds exp(mu phi) by a small tolerance, in either direction. mu is the
+        friction coefficient, phi the wrap angle. ``y`` are the values of its scalar functions of the pose, shape
+        (functions,)."""
         (stretch, rest), m = self.stretches(y), len(self.pieces)
         pulls = (1 + stretch / rest) ** 2 - 1
         lengths = _root(y[:m])

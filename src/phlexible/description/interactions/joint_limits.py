@@ -29,10 +29,10 @@ ROUND_OFF = 1e-9
 
 
 def _inertia_along(along: AlongJoint) -> tuple[float, float]:
-    """Return the effective mass or moment of inertia that a joint coordinate (``along``) moves at the initial
-    pose [kg or kg m^2]. The second result is the size of the smaller of the two bodies [m]. It is 0 if no
-    body has a size. Both are those of what slides along a line, whose nodes are light and whose length is no size
-    of what moves."""
+    """Return the effective mass [kg] or moment of inertia [kg m^2] that a joint coordinate ``along`` moves at the
+    initial pose. The joint's own constraints count as active, other joints do not. The second result is the size
+    of the smaller of the two bodies [m], 0 if no body has a size. A joint that slides along a line gives both
+    values of the sliding body itself."""
     if along.joint.moved is not None:
         return along.joint.moved
     ports = [port for port in along.ports if isinstance(port, Attachment)]

@@ -374,9 +374,10 @@ class DistributedForce(Load):
         return tuple(found)
 
     def _gauss_points(self) -> list[tuple[PlacedBody, float, float, float]]:
-        """Return the Gauss points of a distributed force, each as a tuple: part of the beam, position along the
-        part [m], position along the whole beam [m], weight [m]. The intervals of integration end at nodes of the
-        beam, at the ends of the force and at its given positions."""
+        """Return the Gauss points at which this distributed force on a beam or rod is integrated. Each is a tuple:
+        body that models this part of the beam, position along this body [m], position along the whole beam [m],
+        weight [m]. The intervals end at nodes of the beam, at both ends of the force and at its given positions;
+        shorter ones than round-off are skipped."""
         begin, end = self.extent
         shares, weights = gauss(POINTS)
         points = []
@@ -395,9 +396,9 @@ class DistributedForce(Load):
         return points
 
     def _gauss_point_force(self, x: float, weight: float) -> Any:
-        """Return the force of a distributed force at the position ``x`` along the beam [m], times the ``weight``
-        of a Gauss point [m]. It is an array of shape (3,) [N], for tables interpolated linearly; for a user's
-        function it is a function of time that accepts arrays."""
+        """Return this distributed force [N/m] at the position ``x`` along the beam [m], times the ``weight`` of a
+        Gauss point [m]. A constant, or a table of values interpolated linearly in x, gives an array of shape (3,)
+        [N]. A user's function gives a function of time that also accepts arrays of times."""
         if not callable(self.value):
             if self.at is None:
                 return weight * np.asarray(self.value, dtype=np.float64)
@@ -534,8 +535,9 @@ class Pressure(Load):
 
     @cached_on_owner
     def entries(self) -> tuple[PointLoad, ...]:
-        """Return the point loads of a pressure, as a tuple of one, cached: the resultant force on a flat interface
-        of a flexible body (in body axes), or the pressure on the faces of a soft body."""
+        """Return the point loads of this pressure, as a tuple of one, cached. On a flat interface of a flexible
+        body it is the resultant force, pressure times area against the outer normal, in body axes. On a soft body
+        it is the pressure on the faces, whose normals follow the deformation."""
         if self._surface is not None:
             return (self._inflating(self._surface),)
         assert isinstance(self.interface, Attachment)
@@ -594,9 +596,10 @@ def _evaluate_pressure(value: Callable[[float], float], load: str, time: float) 
 
 
 def _soft_surface(face: object) -> SoftSurface | None:
-    """Return the faces of a soft body's mesh on which a pressure acts; None for other bodies. ``face`` is a whole
-    soft body, or a point of one of its interfaces, whose faces are then selected. Raise ``ModelError`` for planar
-    models, other points of a soft body, and selections without a whole face.
+    """Return the element faces of a soft body's mesh on which a pressure acts; None if ``face`` is on another kind
+    of body. ``face`` is a soft body (all boundary faces, or all elements of a sheet) or one of its interfaces
+    (only faces whose corners all belong to it). Raise ``ModelError`` for planar models, other points of a soft
+    body, and interfaces without a full face.
 
     Raises:
         ModelError: a body in the plane, or an interface without faces.

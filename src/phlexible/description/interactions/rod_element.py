@@ -155,10 +155,10 @@ class RodElement(ForceElement):
         return {}
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
-        """Return the terms (weighted dot products of vectors) of the strain with index ``k`` at a quadrature point
-        of a rod. Indices 0 to 2 are stretch and two shears (director times axis derivative), 3 to 5 twist and
-        curvatures (products of directors of two nodes). ``values`` and ``slopes`` are the shape functions and
-        their derivatives [1/m] at the point."""
+        """Return the strain with index ``k`` of this rod element at a quadrature point as a sum of weighted dot
+        products of nodal vectors. Indices 0 to 2 are stretch and two shears: director times derivative of the
+        axis. Indices 3 to 5 are twist and two curvatures: products of directors of two nodes. ``values`` and
+        ``slopes`` are the shape functions and their derivatives [1/m] at the point."""
         if k < 3:
             along = VectorSum(tuple((float(w), point) for w, point in zip(slopes, self._points, strict=True)))
             return (BilinearTerm(1.0, VectorSum(tuple(self._mean(values, k))), along),)

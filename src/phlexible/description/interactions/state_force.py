@@ -110,10 +110,10 @@ class StateValues(Portable):
     name: str
 
     def __call__(self, time: float, measured: Array) -> Array:
-        """Return the forces that a user's function of the state gives for one object (point of a body or joint),
-        shape (end - begin,). The function is called with the ``time`` [s], positions and rates, selected from
-        ``measured``; its components for this object are returned. Raise ``ParameterError`` unless it returns as
-        many finite numbers as all objects need.
+        """Return the forces or torques that a user's function of the state gives for one point of a body or joint.
+        The shape is (end - begin,). The function is called with ``time`` [s] and the positions and rates selected
+        from ``measured``; it returns the values of all its points and joints. Raise ``ParameterError`` unless they
+        are finite and as many as needed.
 
         Raises:
             ParameterError: not as many finite numbers as the ports take.

@@ -327,10 +327,10 @@ class Joint(KinematicPair):
         return Servo(self, coordinate, *gains, rest=0.0, force=push, breakpoints=breakpoints, name=name)
 
     def _target(self, caller: str, angle: T | None, position: T | None, of: str | None) -> tuple[str, str, T]:
-        """Return a tuple for a drive or servo of a joint: "angle" or "position" (whichever argument is not None),
-        the name of the joint coordinate that follows the target, and the target. ParameterError is raised unless
-        exactly one of ``angle`` and ``position`` is not None; ``caller`` is used in the message. The coordinate is
-        named ``of``, or by default like the kind of the target."""
+        """Return what a drive or servo of this joint shall follow: "angle" or "position" (whichever argument is
+        not None), the name of the joint coordinate, and the target. The coordinate is ``of``, by default the
+        coordinate named as the kind of target. ParameterError, with ``caller`` in its message, is raised unless
+        exactly one of ``angle`` and ``position`` is given."""
         targets = {kind: f for kind, f in (("angle", angle), ("position", position)) if f is not None}
         if len(targets) != 1:
             got = list(targets) or "neither"

@@ -265,9 +265,10 @@ class Planar(AxialJoint):
         return (point, *axes_parallel(self, self.perpendicular_directions(dimension), "normal"))
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the three coordinates of a planar joint: two positions of the second point relative to the first
-        in the plane [m], and the angle about the normal [rad]. ``dimension`` is the number of space dimensions of
-        the model (1, 2 or 3)."""
+        """Return the three free coordinates of this planar joint as coordinate objects. Two are positions of the
+        second point relative to the first along two axes of the plane, fixed to the first body [m]. The third is
+        the angle of the second body about the normal [rad]. ``dimension`` is the number of space dimensions of the
+        model (1, 2 or 3)."""
         one, two = self.perpendicular_directions(dimension)
         return (
             position_along(self.first, self.second, one),

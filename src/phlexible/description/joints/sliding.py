@@ -110,9 +110,10 @@ class Line:
         return min(positions, key=lambda position: float(((self.weights_at(position)[0] @ vectors) ** 2).sum()))
 
     def _descend(self, position: float, vectors: Array) -> float:
-        """Return the position along a line [m] where the squared distance from the origin has a local minimum, by
-        Newton's method. It starts from ``position`` [m] and does a fixed number of steps, each at most one piece
-        long. ``vectors`` are the K vectors of the line, shape (K, d) in d dimensions."""
+        """Return the position along a piecewise interpolated line [m] where the squared distance from the origin
+        has a local minimum. It is computed by Newton's method with a fixed number of steps from ``position`` [m].
+        Each step is at most one piece (element) long; gradient steps replace Newton steps at negative curvature.
+        ``vectors`` has K nodal positions and derivatives relative to the point, shape (K, d) in d dimensions."""
         for _ in range(ITERATIONS):
             here, slope, bend, _ = self.weights_at(position) @ vectors
             curvature = slope @ slope + here @ bend
@@ -123,8 +124,8 @@ class Line:
 
 def line_of(placed: PlacedWhole | PlacedBody) -> Line:
     """Return the line of cubic Hermite pieces through the nodes of a rod, beam or string (``placed`` in a model).
-    The tangents of a rod or beam are the axial directions of its cross-sections. At a node of a string, the
-    tangent is half the difference of its neighbours."""
+    The tangents of a rod or beam are the axial directions of its cross-sections, times the element length. At a
+    node of a string, the tangent is half the difference of its neighbours, one-sided at the ends."""
     if not isinstance(placed.body, String):
         nodes, length = _sections(placed)
         axes = [DirectionOf(node, node.placed.rotation[:, 0]) for node in nodes]
@@ -147,8 +148,9 @@ def line_of(placed: PlacedWhole | PlacedBody) -> Line:
 
 
 def _sections(placed: PlacedWhole | PlacedBody) -> tuple[Sequence[Attachment], float]:
-    """Return the cross-sections at the nodes of a rod or beam from start to end, and the undeformed length between
-    two neighbours [m]. Cross-sections are points with an orientation."""
+    """Return the cross-sections (points with an orientation) at the nodes of a rod or beam, from start to end. The
+    second result is the undeformed length of one element [m]. A beam of several parts gives a node shared by two
+    parts once."""
     if isinstance(placed, PlacedRod):
         return placed.nodes(), float(placed.body.node_positions[1])
     parts = placed.parts if isinstance(placed, PlacedWhole) else (placed,)
@@ -182,9 +184,10 @@ class LineCoordinate(Coordinate):
 
     @cached_on_owner
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the functions of the pose of a joint that slides along a line: the d components of each of the K
-        vectors of the line, in the axes from which the joint sees it. Node positions are relative to the sliding
-        point. The tuple of d K functions is cached."""
+        """Return the scalar functions of the pose from which the position along the line is computed, cached. They
+        are the d components of each of the K nodal vectors of the line (positions, tangents), a tuple of d K
+        functions in d dimensions. Node positions are relative to the sliding point. The components are along the
+        axes ``self.directions``."""
         axes = [as_sum(direction) for direction in self.directions]
         sums = [
             between(self.slider, each.port) if isinstance(each, PointOf) else as_sum(each)
@@ -374,9 +377,10 @@ class Sliding(Joint):
         return body.mass, BEAD
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions by which a point stays on the line along a beam, rod or string: each
-        component of its offset across the line is zero, one in the plane and two in space. ``dimension`` is the
-        number of space dimensions of the model (1, 2 or 3).
+        """Return the scalar constraints of this sliding joint: the offset of a point from the line along a beam,
+        rod or string is zero across the line. There is one constraint in the plane and two in space. ``dimension``
+        is the number of space dimensions of the model. The position along the line, where the point is nearest,
+        stays free.
 
         Raises:
             ModelError: a model on a line.

@@ -77,9 +77,10 @@ def check_unique_name(joint: Joint | JointRelation, existing: Iterable[Joint | J
 
 
 def replacement_parts(source: MechanismParts, user_parts: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return a dictionary from parts of the mechanism ``source`` (joints, loads, springs) to copies of the user's
-    new parts. ``user_parts`` has the new parts by the names of old ones; the copies get the old names. Raise
-    ``ModelError`` for unknown names and for a part of another kind.
+    """Return a dictionary from parts of the mechanism ``source`` (joints, loads, force elements) to copies of the
+    user's parts that shall replace them. ``user_parts`` has the new parts by the names of old ones; the copies get
+    the old names. Raise ``ModelError`` for unknown names and if joint, load or element is replaced by another
+    kind.
 
     Raises:
         ModelError: an unknown name, or another kind of part.
@@ -136,9 +137,10 @@ def parts_to_remove(
 
 
 def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
-    """Yield the parts that must be removed together with ``part``: bodies of a split beam or rod, and, among
-    ``named``, joints between the bodies of a split beam. For a load or element of a feedback controller, all loads
-    and elements that share the controller are yielded."""
+    """Yield the objects that must be removed from a model together with ``part``, ``part`` itself not always
+    included. They are the bodies of a rod or a beam of several parts, and the joints between two of these bodies
+    among ``named``. For a load or force element of a feedback controller, all loads and elements with the same
+    controller are yielded."""
     if isinstance(part, PlacedWhole):
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):

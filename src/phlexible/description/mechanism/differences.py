@@ -16,9 +16,9 @@ PARTS: dict[str, Callable[[Mechanism], Sequence[object]]] = {
 
 
 def first_difference(usual: Mechanism, other: Mechanism) -> str | None:
-    """Return a clause for an error message about the first difference found between two mechanisms, or None. A
-    difference is a part name that only one has, another class of a part or body, or another number of elastic
-    coordinates. Values of parameters are not compared."""
+    """Return a clause for an error message about the first difference found between two mechanisms, or None
+    without difference. Compared are the names of parts, the classes of parts and bodies, and the numbers of
+    elastic coordinates of bodies. Values of parameters are not compared."""
     for kind, parts in PARTS.items():
         before, after = _by_name(parts(usual)), _by_name(parts(other))
         for name in [*after.keys() - before.keys(), *before.keys() - after.keys()]:

@@ -98,9 +98,9 @@ class Mechanism(MechanismParts):
         return self
 
     def with_locks(self) -> Self:
-        """Return a copy of the mechanism for a run, to which the constraints that its events will lock are added.
-        Its switches say which constraints of events are active at the start. The mechanism itself is returned if
-        it has no events or has switches already."""
+        """Return a copy of this mechanism for a run, in which the joint coordinates that events will lock have
+        constraints from the start. The copy also stores which constraints of events are active at the start. The
+        mechanism itself is returned if it has no events or is such a copy."""
         if not self._events or self._switches:
             return self
         copy = copies.copy(self)
@@ -318,9 +318,10 @@ class Mechanism(MechanismParts):
         return joint
 
     def apply(self, part: Applied) -> Applied:
-        """Add ``part``, a load, a force element, a drive or a controller, to the model and return it unchanged. A
-        compound part, or a controller that acts on several objects, is split into components, which are added.
-        Raise ``ModelError`` for other objects and for a controller without objects.
+        """Add ``part``, a load, a force element, a drive or a controller, to this model and return it unchanged. A
+        part that acts on several objects is stored with its components, which are added one by one. Raise
+        ``ModelError`` for other objects, parts already applied, parts of another model, a second drive of one
+        coordinate, and a controller without objects.
 
         If its name is taken, it is renamed ("force on beam.end 2").
 
@@ -592,8 +593,9 @@ MOST_NAMED = 6
 
 
 def warn_of_unused_parts(mechanism: Mechanism) -> None:
-    """Warn of joints, springs, drives, loads and controllers that the user made on bodies of the model
-    (``mechanism``) but neither connected nor applied. They have no effect.
+    """Emit one ``UnusedPartWarning`` if the user made joints, force elements, drives, loads or controllers on
+    bodies of ``mechanism`` but neither connected nor applied them. Such objects have no effect; the message names
+    the first few. Nothing is done if there are none.
 
     Constant forces of size one are left out: they are directions of inputs for ``Model.linearize``.
     """

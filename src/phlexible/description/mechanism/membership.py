@@ -180,10 +180,10 @@ def place(
     shape: Field | None,
     equal: PlacedBody | None = None,
 ) -> PlacedBody:
-    """Return a placed body with its mass and stiffness data, after checking the arguments of ``Mechanism.add``.
-    The data of an ``equal`` body, or of the context ``sharing_data``, are shared instead of computed. A string or
-    soft body gets initial nodes. Raise errors for positions out of the plane, a ``shape`` of other bodies, or a
-    spin of a point mass. ``dimension`` is that of the model (1, 2 or 3).
+    """Return a body at its initial pose with its mass and stiffness data, after checks of the arguments of
+    ``Mechanism.add``. Data of an ``equal`` body, or of the context ``sharing_data``, are shared instead of
+    computed. Strings and soft bodies get initial nodes. Raise errors for positions out of the plane, a ``shape``
+    of other bodies, or an angular velocity of a point mass.
 
     Args:
         equal: a handle of the same description, whose data this one shares unless a joint has clamped it.

@@ -18,9 +18,10 @@ OFF = 2.0
 
 
 def warn_of_damping_ratios(mechanism: MechanismParts) -> None:
-    """Warn of bodies in ``mechanism`` whose first mode is damped much more or less than their ``damping_ratio``
-    says. Only bodies that ``Fixed`` joints clamp to the ground or to heavier bodies are checked, each as if the
-    other side were fixed. The ratio that a user gives holds in the body's own frame."""
+    """Warn of bodies in ``mechanism`` whose first mode, clamped as in the model, is damped much more or less than
+    their ``damping_ratio`` says. Only bodies that ``Fixed`` joints clamp to the ground or to heavier bodies are
+    checked, with all such points fixed. The user's ratio holds for the modes in the body's own frame, which may
+    differ."""
     clamped: dict[PlacedBody, list[Attachment]] = {}
     for joint in mechanism.joints:
         for port, other in ((joint.first, joint.second), (joint.second, joint.first)):
@@ -50,9 +51,10 @@ def _mass(port: object) -> float:
 
 
 def _first_ratio(placed: PlacedBody, ports: list[Attachment]) -> float:
-    """Return the damping ratio of the lowest mode of an undeformed body whose ``ports`` (points) are fixed. Its
-    other rigid and elastic motions are free. The mode is that of the undamped body, and the ratio its modal
-    damping divided by 2 omega."""
+    """Return the damping ratio of the lowest mode of an undeformed floating body that is fixed at all its
+    ``ports`` (points, in position and orientation). The mode is an eigenvector of the undamped body, from a dense
+    eigenvalue problem in the null space of the fixed velocities. The ratio is the mode's damping divided by (2
+    omega modal mass)."""
     body, eye = placed.data, np.eye(3)
     assert isinstance(body, FloatingBody)
     rows = []

@@ -227,8 +227,9 @@ def named_parts(mechanism: MechanismParts) -> tuple[Named, ...]:
 
 
 def part_counts(mechanism: MechanismParts) -> str:
-    """Return the numbers of parts of a mechanism as text, "3 bodies, 4 joints, 1 load". A rod counts as one body,
-    and kinds without parts are left out; "no bodies" for an empty mechanism."""
+    """Return the numbers of parts of a mechanism as text, such as "3 bodies, 4 joints, 1 load". Bodies, joints,
+    loads, force elements, drives, relations and events are counted; a rod counts as one body. Kinds without parts
+    are left out; an empty mechanism gives "no bodies"."""
     nodes = sum(len(rod.handle.parts) - 1 for rod in mechanism.rods)
     counts = (
         (len(mechanism.bodies) - nodes, "body", "bodies"),

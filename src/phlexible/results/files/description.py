@@ -158,9 +158,10 @@ def _rebuilt(tree: dict[str, Tree]) -> Mechanism:
 
 
 def _refuse_unlisted_parts(entry: dict[str, Tree]) -> None:
-    """Raise ``ResultFileError`` if an integer in the description ``entry`` of a body exceeds the number of values
-    that the file lists for this body. Such integers are numbers of elements or modes. A damaged file of a few
-    bytes could otherwise make the program allocate any amount of memory. Classes of users are not checked."""
+    """Raise ``ResultFileError`` if an integer field of a body exceeds the number of values that a results file
+    lists for it. Such integers are numbers of elements or modes; ``entry`` is the file's description of the body.
+    A damaged file of a few bytes could otherwise make the program allocate any amount of memory. Classes of users
+    are not checked."""
     listed = sum(1 for _ in _leaves(entry))
     for name, value in entry["body"]["fields"].items():
         if ":" not in entry["body"]["class"] and isinstance(value, int) and value > listed:
@@ -180,9 +181,9 @@ def _leaves(tree: Tree) -> Iterator[Tree]:
 
 
 def _described_event(event: Event, mechanism: Mechanism) -> dict[str, Tree]:
-    """Return an event of the mechanism as a JSON dictionary: its condition, its text, and the constraints that it
-    locks or releases. Each constraint is given by its index in the mechanism and whether it is active at the
-    start."""
+    """Return an event of the mechanism (its condition and the constraints that it locks or releases) as a JSON
+    dictionary. The keys are "when" (time or condition as text), "text", "held" and "released". The last two are
+    lists of pairs: index of the constraint in the mechanism, and whether it is active at the start."""
     number = {id(constraint): k for k, constraint in enumerate(mechanism.constraints)}
     is_held = {id(switch.constraint): switch.is_active for switch in mechanism.switches}
     parts = {"held": event.locked, "released": event.released}

@@ -218,9 +218,10 @@ class UnstoredDistribution:
 
 
 def encode(value: object, context: Context) -> Tree:
-    """Convert a value of a description of a mechanism (number, array, enum, or part such as a body or joint) to
-    JSON. Bodies, frames, joints and force elements in ``context`` become references by name or index; other parts
-    are encoded by their fields.
+    """Return a value from the description of a mechanism (number, array, enum, or part such as a body or joint) as
+    JSON data. Bodies, frames, joints and force elements in ``context`` become references by name or index; large
+    arrays are stored compactly. Other parts are encoded by their fields; ``ResultFileError`` is raised for classes
+    that files may not name.
 
     Raises:
         ResultFileError: an object of a class that files may not name.
@@ -252,9 +253,10 @@ def encode(value: object, context: Context) -> Tree:
 
 
 def encode_part(part: Any, context: Context) -> Tree:
-    """Return a dataclass ``part`` of a mechanism as a JSON dictionary of its class and its constructor fields.
-    Functions of time are replaced by their values at t = 0, material laws of users are left out. References to
-    bodies, frames and joints become names or indices by ``context``."""
+    """Return a dataclass ``part`` of a mechanism (body, joint, load) as a JSON dictionary of its class and its
+    constructor fields. Functions of time are replaced by their values at t = 0, distributed forces by values at
+    their Gauss points. Material laws of users are left out. References to bodies, frames and joints become names
+    or indices by ``context``."""
     if isinstance(part, UnstoredLaw):
         return {"class": Law.__name__, "fields": {"W": {"function": None}, "dW": {"function": None}}}
     if isinstance(part, InvariantLaw | UnstoredSoftLaw):
@@ -276,8 +278,9 @@ def encode_part(part: Any, context: Context) -> Tree:
 
 
 def _initial_value(part: object, name: str) -> Tree:
-    """Return the value at t = 0 of the function of time in the field ``name`` of a ``part``, as JSON. Return None
-    for other functions, which files do not store."""
+    """Return the value at t = 0 of the function of time in the field ``name`` of a load, drive or force element
+    ``part``. It is a number or list as JSON, which results files store in place of the function. Return None for
+    other fields and functions."""
     match part, name:
         case Pressure(), "value":
             return part.at_time(0.0)
@@ -341,9 +344,9 @@ def _decoded_field(name: str, tree: Tree, context: Context) -> Any:
 
 
 def _class_name(kind: type[Any]) -> str:
-    """Return the name by which files refer to the class ``kind``: the plain name for classes of phlexible, module
-    and qualified name for classes of users. ResultFileError is raised for classes that are no dataclass of bodies,
-    joints or loads.
+    """Return the name by which results files refer to the class ``kind``: the plain class name for classes of
+    phlexible, "module:qualified name" for classes of users. ResultFileError is raised for classes that are neither
+    on the list of value classes nor frozen dataclasses of bodies, joints or loads.
 
     Raises:
         ResultFileError: a class that a file may not name.
@@ -360,9 +363,10 @@ def _class_name(kind: type[Any]) -> str:
 
 
 def _class_named(name: object) -> type[Any]:
-    """Return the class that a file names, if it is an enum or part class that files may name; nothing outside this
-    package is imported. If no known class has the name, this package's own modules are imported and searched.
-    ResultFileError is raised if none has it."""
+    """Return the class with the ``name`` that a results file contains: a value class or a subclass of bodies,
+    joints or loads. If it is not yet imported, all modules of phlexible's bodies, description, measures and shapes
+    are imported, then searched. Modules of users are never imported. ResultFileError is raised if no class has the
+    name."""
     found = VALUES.get(str(name)) or _descendant(str(name))
     if found is None:  # one that has not been used yet: public names are imported when first used
         for package in (bodies, description, measure, shapes):

@@ -161,8 +161,9 @@ class _Reader:
 
     def _dataset(self, name: str) -> h5py.Dataset:
         """Return the HDF5 dataset of this name after checking that its data lie completely in this file.
-        ``ResultFileError`` for links, external data, and claimed sizes beyond the stored size or the rest of the
-        file. The claimed size is subtracted from the rest, ``self._left``."""
+        ``ResultFileError`` is raised for a missing dataset, links, external data, and a claimed size beyond the
+        stored size or the bytes not yet claimed. The claimed size is subtracted from these bytes,
+        ``self._left``."""
         if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
             raise ResultFileError(f"{self._path} is damaged: {name} is missing, or only a link to something else")
         dataset = self._file[name]
@@ -228,9 +229,9 @@ def load(path: str | PathLike[str]) -> SavedRun:
 
 
 def load_for_resume(path: str | PathLike[str], system: System) -> tuple[SavedRun, Checkpoint]:
-    """Return the recorded run in the results file ``path`` and the checkpoint from which it can be continued.
-    ResultFileError is raised if the mechanism in the file differs from the mechanism of ``system``, or without a
-    checkpoint. Functions of time are compared at t = 0 only.
+    """Return the recorded run in the results file ``path`` and the checkpoint (last full state) from which it can
+    be continued. ResultFileError is raised without a checkpoint, or if the mechanism in the file differs from the
+    mechanism of ``system``. Functions of time are compared by their values at t = 0 only.
 
     Raises:
         ResultFileError: not a results file, one of another mechanism, whose differences the message says, or

@@ -79,9 +79,10 @@ FIELDS = {
 
 
 def labels(system: System, recording: RecordedStates) -> dict[str, list[str]]:
-    """Return the names of the entries along each dimension, except time, of the arrays of recorded states
-    (``recording``). The dictionary has the names of bodies and nodes, velocity components, constraint rows and so
-    on, by dimension. ``system`` has the bodies, joints and forces."""
+    """Return the names of the entries of recorded states along each dimension except time, for results files. The
+    dictionary maps the name of a dimension, such as "component" or "row", to a list: names of bodies and nodes,
+    velocity components, constraints, forces and so on. ``system`` has the bodies, joints and forces; ``recording``
+    the names of sources of work."""
     carriers, components, coordinates = [], [], []
     for placed in system.bodies:
         if isinstance(placed.data, AbsoluteBody):
@@ -223,9 +224,10 @@ def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
 
 
 def _next_record(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | None:
-    """Read the next record of a journal ``file`` and return the length of its JSON text [bytes] and its bytes,
-    JSON then arrays. None at the end or for an incomplete last record; a wrong checksum before raises
-    ``ResultFileError``. ``size`` is the size of the file, ``path`` its name for messages."""
+    """Read the next record of a journal (results file of an unfinished run) and return a pair: length of its JSON
+    text [bytes], and its bytes. The bytes are JSON, then arrays. Return None at the end or if the last record is
+    incomplete. ``ResultFileError`` is raised if a checksum (CRC32) is wrong elsewhere. ``size`` is the size of the
+    file, ``path`` its name for messages."""
     head = file.read(HEAD.size)
     if len(head) < HEAD.size or not any(head):
         return None

@@ -164,9 +164,10 @@ class RunOutput(AbstractContextManager["RunOutput"]):
         return bool(self._chunks) and self._chunks[-1].time[-1] > self.reached
 
     def _write_chunks(self, checkpoint: Checkpoint, is_complete: bool = False) -> None:
-        """Concatenate the recorded blocks that are not yet in the results file, and append them to it, if
-        there is one. ``checkpoint`` is the state at their end from which the run can go on, ``is_complete``
-        says whether the run has reached its end."""
+        """Concatenate the recorded blocks of instants that are not yet written, and append them to the results
+        file; without a file they are only concatenated in memory. ``checkpoint`` is the state at their end from
+        which the run can continue, ``is_complete`` whether the run has reached its end. The file is created at the
+        first call; errors are stored and raised."""
         joined = concatenated(self._chunks[self._settled :])
         self._chunks[self._settled :] = [joined]
         self._settled, self._last_time = self._settled + 1, time.monotonic()
@@ -182,9 +183,10 @@ class RunOutput(AbstractContextManager["RunOutput"]):
             raise
 
     def _convert_to_hdf5(self, is_complete: bool) -> None:
-        """Write the remaining blocks of the run and convert its file to HDF5. Nothing is done in calls after the
-        first, without a file or after a failure; a run without new time steps is written only if it is new and
-        complete. ``is_complete`` says whether the run has reached its end."""
+        """Write the remaining recorded instants to the results file and replace it by an HDF5 file. Nothing is
+        done after the first call, without a file, or after a failure. A run without new time steps is written only
+        if it is new and complete. ``is_complete`` says whether the run has reached its end. ``ResultFileError`` is
+        stored and raised if writing fails."""
         checkpoint, self._is_closed, was_closed = self._checkpoint, True, self._is_closed
         if was_closed or self._failure is not None or checkpoint is None or self._path is None:
             return

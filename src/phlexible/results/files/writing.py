@@ -67,9 +67,10 @@ class FileLock(AbstractContextManager["FileLock"]):
             self.descriptor = self._locked(descriptor, path)
 
     def _locked(self, descriptor: int, path: Path) -> int:
-        """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor. Return
-        -1, to be tried again, if the previous owner has just removed the file. ResultFileError is raised if
-        another process has locked it; file systems without locks cause a warning only."""
+        """Lock the open lock file (``descriptor``) of the results file ``path`` and return the descriptor. If
+        the lock file was removed meanwhile, the descriptor is closed and -1 returned; the caller tries again.
+        ResultFileError is raised if another process has the lock. File systems without locks cause a warning
+        only."""
         try:
             _lock(descriptor)
         except (BlockingIOError, PermissionError) as error:

@@ -89,9 +89,9 @@ class Assembly:
     soft: SoftTables
 
     def initial_thetas(self, state: State) -> Array:
-        """Return the coordinates (lengths and angles) along which all force elements act at a ``state``, shape
-        (forces,) [m or rad]. They are zero for strains of strings and soft bodies. Angles are continued over full
-        turns from ``state.theta``, or lie between -pi and pi if it is None."""
+        """Return the coordinates (lengths and angles) along which all force elements act at a state, shape
+        (forces,) [m or rad]. They are zero for strains of strings and soft bodies; angles continue ``state.theta``
+        over full turns, or lie between -pi and pi if it is None."""
         first, found = 0, np.zeros(self.memory.counts["forces"])
         if not len(found):
             return found
@@ -271,9 +271,8 @@ class Plan:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two arrays or lists of the model can be said to be equal quickly: both empty and of one
-    Python type, or equal lists of numbers. All other inputs give False, even equal arrays, since these are
-    compared later."""
+    """Return whether two tables are both empty and of one type, or equal lists of numbers. All other tables give
+    False, even arrays that are equal, since they are compared later."""
     if type(first) is list and type(second) is list and first:
         return type(first[0]) in (int, float) and first == second
     return (
@@ -320,10 +319,9 @@ class Parts:
 
 
 def _collect_parts(system: System, with_segments: bool) -> Parts:
-    """Collect constraints, force elements, strains, gear relations, loads, contact groups and controllers of a
-    ``system``, and return them as ``Parts``. The vectors (points and directions on bodies) and scalar functions
-    that they use are numbered in this order. If ``with_segments``, matrices of long bodies are stored in
-    segments."""
+    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system,
+    and return them as ``Parts``. The vectors (points and directions on bodies) and functions that they use are
+    numbered in this order. If ``with_segments`` long bodies are stored in segments."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]
@@ -367,11 +365,9 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """Return the graph of a ``system`` from which ``block_schedule`` plans the elimination of Newton's matrix.
-    Nodes are groups of bodies, auxiliary unknowns and constraints; edges are couplings between them. The result is
-    the tuple of its arguments: numbers of unknowns of all nodes, edges, the nodes for which each constraint waits,
-    segment lengths of long bodies, and the number of nodes before the constraints. ``parts`` are the collected
-    constraints, forces and loads."""
+    """Return the graph of bodies, auxiliary unknowns and constraints of a system, with the couplings between them
+    as edges. It consists of the arguments of ``block_schedule``, which plans the elimination of Newton's matrix.
+    ``parts`` are the collected constraints, forces and loads of the system."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -429,9 +425,8 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
 
 
 def _law_tables(system: System, parts: Parts) -> Tables:
-    """Return the arrays that describe the force laws along coordinates to the compiled time step, in a dictionary
-    by name. They include friction springs, impacts, joints that slide along lines, and the Maxwell branches of
-    soft and floating bodies. ``parts`` are the collected constraints, forces and loads of the ``system``."""
+    """Return the tables of all force laws along coordinates and of the Maxwell branches of soft and floating
+    bodies, by their names. ``parts`` are the collected constraints, forces and loads of the ``system``."""
     laws = parts.laws
     return {
         **branch_tables(laws, [group.relaxation for group, _ in parts.soft.groups], parts.types.relaxations()),
@@ -448,9 +443,9 @@ def _family(
     sizes: tuple[int, ...],
     make: Callable[[], Tables],
 ) -> Tables:
-    """Return the arrays of a ``family`` of interactions, such as rods or soft bodies, for the compiled time step,
-    from ``make()``. If the family is empty, they depend only on ``sizes`` (such as dimension and number of loads).
-    Then they are made once and cached in ``plan``."""
+    """Return the tables of a ``family`` of interactions, such as rods or soft bodies, from ``make()``. If the
+    family is empty, they depend on ``sizes`` only (such as dimension and number of loads), and are made once and
+    cached in ``plan``."""
     return make() if family else plan.once((type(family), *sizes), make)
 
 
@@ -466,9 +461,9 @@ def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """Yield the strains of strings and other bodies in absolute coordinates as force laws. The coordinate of a law
-    is the scalar product of two weighted sums of node positions. Node vectors and products are added to
-    ``tables``. ``system`` is the mechanism in numerical form."""
+    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate is a
+    product of two difference vectors of nodes. ``system`` is the mechanism in numerical form; the products are
+    added to ``tables``."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
@@ -490,9 +485,8 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Return the entries of the mass matrix of a ``system`` between carriers, as a list of (carrier, carrier, mass
-    [kg]). A carrier is a floating body, whose only entry is its total mass, or a mesh node, which also has entries
-    with its neighbours. Rotational and elastic entries are not included."""
+    """Return the entries of the mass matrix of a ``system`` as a list of (carrier, carrier, mass [kg]). A carrier
+    is a floating body, which has one entry with itself, or a node, which also has entries with its neighbours."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)

@@ -154,9 +154,8 @@ class SampledController:
         self._values[-1] = checked_values(self.value, answer, time)
 
     def _move(self, duration: float) -> tuple[Array, Array]:
-        """Return the matrices A and B that advance the states x of a linear controller over a ``duration`` [s]: x
-        becomes A x + B u for constant input u. They are computed by ``transition_matrices`` and cached by the
-        duration, rounded to 12 digits.
+        """Return the matrices A and B that advance the states of the linear controller over a duration [s] with
+        constant input, cached.
 
         Durations that differ by round-off give the same matrices.
         """
@@ -388,10 +387,10 @@ class Controllers:
         return start.copy(), change.copy()
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Return the forces of all state-dependent user laws at the mean state of a time step, concatenated to
-        shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start`` and
-        move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates change
-        / h; rates of angles are corrected for finite rotations.
+        """Return the values of the laws of the state (user functions that give forces) at the mean state of a time
+        step, shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start``
+        and move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates
+        change / h.
 
         Args:
             time: middle of the step [s].

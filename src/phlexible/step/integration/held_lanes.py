@@ -71,10 +71,9 @@ class LaneStepper(StateColumns):
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms of the mask ``which``, shape (lanes,), by ``count`` time steps in SIMD lanes; the
-        state of the other mechanisms is restored. Return the number of time steps that all mechanisms completed.
-        Second is whether a lane had dependent joints or an error in its energy balance. Lanes without a mechanism
-        copy the first.
+        """Advance the mechanisms of the mask ``which`` (lanes,) by ``count`` time steps in SIMD lanes; the other
+        mechanisms do not move. Return the number of time steps that all mechanisms completed, and whether a lane
+        had dependent joints or an error in its energy balance.
 
         Args:
             count: number of steps.
@@ -124,9 +123,8 @@ class LaneStepper(StateColumns):
         return self._velocities
 
     def _projected(self) -> Array | None:
-        """Compute the velocities of the mechanisms in all SIMD lanes, projected so that they satisfy the joints,
-        and return them, shape (velocities, lanes). The returned array is reused by later calls. None if joints
-        depend on each other."""
+        """Compute and return the velocities of the mechanisms in the lanes, projected so that they satisfy the
+        joints, shape (velocities, lanes); None if joints depend on each other."""
         counts, width = self._memories[0].counts, self._lanes.width
         if self._solution.shape[1] != width:
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))

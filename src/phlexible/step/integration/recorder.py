@@ -64,10 +64,9 @@ class Recorder:
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
-        """Append recorded states at the instants ``times`` [s] to the chunks that await the sink (memory or
-        results file). ``rows`` are the state arrays, ``halvings`` the number of halved steps, ``prescribed`` the
-        prescribed motions, evaluated here if None. A function that copies the last instant alone is stored too,
-        for use after the chunks are sent."""
+        """Append recorded states at the instants ``times`` [s], as ``recording_of`` makes them from the other
+        arguments. After they are sent to the sink (memory or results file), only a copy of the last instant is
+        stored here."""
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
         self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))
@@ -94,9 +93,8 @@ class Recorder:
             self.last_weight = 1.0
 
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Set multipliers and forces of the last instant of the run to ``reactions``, a pair of arrays, and send
-        this instant to the sink again. The sink (memory or results file) also gets the ``checkpoint``. Nothing
-        happens if ``reactions`` is None."""
+        """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). Then send this
+        instant to the sink (memory or results file) again, with the ``checkpoint``. With None nothing happens."""
         last = concatenated(self._chunks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions

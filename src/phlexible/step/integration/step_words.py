@@ -62,9 +62,8 @@ class StepWarnings:
 
     @property
     def _of_open_steps(self) -> str:
-        """Return the text of the warning that some converged time steps violate the energy balance by more than
-        round-off. It says their number and the time of the first, and asks for a report, since this is a numerical
-        fault. It is empty if there are none."""
+        """Text of the warning that a solved time step has an open energy balance, a fault of numerics rather
+        than mechanics; empty if none has."""
         if self._open_time is None:
             return ""
         return (
@@ -89,8 +88,8 @@ class StepWarnings:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """Return the text of a warning that the user law with this ``name`` jumps. It says that in ``steps`` time
-    steps no force agreed with the law at the middle of the step, and suggests a steep slope instead."""
+    """Return the text of a warning that the law of this name jumps. In ``steps`` time steps no value of it
+    agreed with the motion in the time step."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

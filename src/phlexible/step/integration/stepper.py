@@ -111,10 +111,9 @@ class Stepper(MechanismState):
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Compute time steps of one size ``step`` [s] between ``instants``, shape (count + 1,) [s], up to the
-        first that fails. It is a generator: it yields calls of the compiled loop, which the caller makes, and
-        returns an ``Advance`` with stored instants, reactions of the first step, and the number of completed
-        steps. A step in which contacts are too stiff is computed in substeps. ``storage`` says which instants are
-        stored and whether controllers are evaluated before each step.
+        first that fails. It is a generator of calls of the compiled loop; its result has the stored instants,
+        reactions of the first step, and the number of completed time steps. ``storage`` says which instants are
+        stored and whether controllers are evaluated.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         computed in substeps (8.23).
@@ -194,11 +193,10 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Compute one time step with state-dependent user functions that give forces, evaluated at the mean state
-        of the time step. Trial steps are repeated until forces and motion agree. The step begins at
-        ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and prescribed vectors), and
-        is stored in ``rows``. Return the number of completed time steps (0 or 1) and the status; after a failure
-        the state is restored. See docs/theory.md, 8, (8.22)."""
+        """Compute one time step with laws of the state, user functions that give forces, which are evaluated at
+        the mean state of the time step. It begins at ``instants[0]``, has the length ``step`` [s] and the inputs
+        ``course`` (loads and prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree;
+        returns the number of completed time steps (0 or 1) and the status. See docs/theory.md, 8, (8.22)."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False

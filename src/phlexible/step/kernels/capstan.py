@@ -67,10 +67,10 @@ def capstan_energy(t: Tables, i: int) -> float:
 
 @compiled
 def _start_pieces(t: Tables, i: int) -> float:
-    """Compute lengths, rest lengths and capstan factors of all pieces (between neighbouring guides) of interaction
-    i, a tendon with friction on its guides. Lengths at start and end, and rest lengths at the start, are stored in
-    ``t.piece_length``, ``t.piece_end_length`` and ``t.piece_rest``. The capstan factor exp(mu phi), with the wrap
-    angle phi at the end, goes to ``t.piece_grip``. Return the length that is paid out in the time step [m]."""
+    """Compute lengths, rest lengths and grips of all pieces (between neighbouring guides) of interaction i, a
+    tendon that rubs. They are stored in ``t.piece_length``, ``t.piece_rest`` and ``t.piece_grip``. Return the
+    length that is paid out in the time step [m]. The grip is the capstan factor exp(mu phi) of the guide after a
+    piece, with the wrap angle phi at the end of the time step."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m, feed = t.pieces_begin[f], t.pieces_count[f], 0.0
     for k in range(m):
@@ -110,11 +110,10 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows of material [m] through the guides of tendon f in a time step that pays out ``feed`` [m].
-    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive. A
-    guide slips where the ratio of forces exceeds its capstan factor. Stored for the end of the step are total
-    flows (``t.flow_end``), configurational forces, rest lengths, and whether each guide slips. ``stiffness`` is EA
-    [N]."""
+    """Compute the flows of material through the guides of tendon f in a time step that pays out ``feed`` [m].
+    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive.
+    Stored for the end of the step are the total flows (``t.flow_end``), the configurational forces and rest
+    lengths of the pieces, and whether each guide slips. ``stiffness`` is EA [N]."""
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
     for k in range(begin, last + 1):
@@ -204,10 +203,10 @@ def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> 
 
 @compiled
 def _differentiate_rest_lengths(t: Tables, i: int, stiffness: float) -> None:
-    """Write the derivatives of the rest lengths at the end of the time step of all pieces of interaction i to rows
-    of ``t.tangent``. Interaction i is a tendon with friction on its guides. The first columns are for the lengths
-    of its pieces, the next for the logarithms of the capstan factors. Rest lengths depend on each other only
-    within groups of pieces between guides where the tendon sticks. ``stiffness`` is EA [N]."""
+    """Write the derivatives of the rest lengths of all pieces of interaction i, a tendon that rubs, to rows of
+    ``t.tangent``. They are rest lengths at the end of the time step. The first columns are derivatives with
+    respect to the lengths of its pieces, the next with respect to the logarithms of its grips (capstan factors).
+    ``stiffness`` is EA [N]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     for k in range(t.functions_count[i]):
@@ -256,11 +255,11 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
-    """Compute the generalized force of piece k of interaction i, a tendon with friction on its guides, and its
-    derivatives. It acts on the squared length of the piece: minus tension over the sum of the lengths at start and
-    end. The tension, never negative, includes the damper, whose loss is added to ``t.loss``, and the fraction
-    ``late`` of the tension at constant rest length. Results are written to ``t.generalized`` and ``t.tangent``.
-    ``stiffness`` is EA [N], h the length of the time step [s]."""
+    """Write the generalized force of piece k of interaction i, a tendon with friction on its guides, to
+    ``t.generalized`` and its derivatives to ``t.tangent``. The force, on the squared length, is minus tension over
+    the sum of both lengths. The tension includes the damper, whose loss is added to ``t.loss``, and the fraction
+    ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the length of
+    the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

@@ -220,10 +220,10 @@ def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, 
 
 @exported
 def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
-    """Add the squared frequencies (stiffness times mobility) of active contact pair n to the sums of its bodies,
-    ``t.hardness``. The stiffness contains normal, friction and rolling springs, as far as they oscillate in a time
-    step of length h [s]. It is also stored in the list of coupled pairs. Return the squared frequency of the
-    normal spring alone [1/s2]. ``t`` contains all arrays of the model and its state."""
+    """Add the stiffness over mass of active contact pair n to the sum of squared frequencies of each of its
+    bodies. It contains normal, friction and rolling springs, which are also stored in the list of coupled pairs.
+    Return the squared frequency of the normal spring alone [1/s2]. h is the length of the time step, in which only
+    the oscillating part of the stiffness counts. ``t`` contains all arrays of the model and its state."""
     i, j, total = t.met_first[n], t.met_second[n], t.met_mobility[n]
     n_, s, z, arm, other = _contact_geometry(t, i, j)
     c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]
@@ -264,10 +264,10 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
-    """Return the mobility (inverse effective mass) along ``normal`` at the contact point of pair n, summed over
-    the bodies of both shapes. For each body, its mobility times the contact stiffness ``slope`` is added to its
-    sum of squared frequencies, ``t.hardness``, unless that is negative. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the mobility (inverse effective mass) along ``normal`` of the contact point of pair n in Newton's
+    matrix, summed over the bodies of both sides. For each body, its mobility times the stiffness ``slope`` is
+    added to its sum of squared frequencies, ``t.hardness``. ``t`` contains all arrays of the model and its
+    state."""
     total = 0.0
     last = ENDS * n + t.held_ends[n]
     for e in range(ENDS * n, last):
@@ -442,10 +442,9 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
-    """Add the squared frequency [1/s2] (stiffness times mobility) of the stop of force element f to the sums
-    ``t.hardness`` of its bodies. The stiffness is the tangent at the penetration, enlarged for damping. It counts
-    only as far as the contact oscillates in a time step of length h [s]. ``t`` contains all arrays of the model
-    and its state."""
+    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums
+    ``t.hardness`` of its bodies. Only the part of the stiffness that oscillates in a time step of length h [s]
+    counts. ``t`` contains all arrays of the model and its state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

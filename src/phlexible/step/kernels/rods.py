@@ -33,10 +33,10 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of a rod's axis with respect to arc length at quadrature point p, in world axes, from
-    section positions x. If x are displacements, it is the change of this derivative. It is sum_k S_k x_k with
-    derivatives S_k of the shape functions, computed from differences to the first section against round-off. ``t``
-    contains all arrays of the model and its state."""
+    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in world axes, from
+    positions x of its sections. Given displacements, it is the change of this derivative. It is sum_k S_k x_k with
+    derivatives S_k of shape functions, formed from differences to the first section. ``t`` contains all arrays of
+    the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):
@@ -294,10 +294,9 @@ def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
 
 @compiled
 def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add the 3 x 3 derivatives vv, vw, wv and ww of rod forces and moments to a block of Newton's matrix. The
-    block couples two rod sections; its rows have ``width`` entries. The first letter is the row, the second the
-    column: v for linear, w for angular velocities. In plane models only x, y and the rotation about z are added,
-    and ``width`` is not used. ``t`` contains all arrays of the model and its state."""
+    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their ``block`` of Newton's matrix,
+    whose rows have ``width`` entries. v are linear and w angular velocities; in the plane only the components for
+    x, y and the rotation about z are added. ``t`` contains all arrays of the model and its state."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y

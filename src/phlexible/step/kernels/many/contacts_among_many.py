@@ -126,10 +126,9 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Add the contact and friction forces between shapes i and j to the forces ``t.pull`` on their points. They
-    are means over a time step of length h [s]. A function is selected by the kinds of both: solid with any shape,
-    two balls, ball on a line, or other segments. Direction vectors of their bodies get forces as well. ``t``
-    contains all arrays of the model and its state."""
+    """Compute the contact and friction forces of shapes i and j over a time step of length h. Add them to the
+    forces ``t.pull`` on their points. Shapes are balls, line segments and solids; directions fixed to them get
+    forces as well. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -153,11 +152,10 @@ def accept_contact_history(t: Tables) -> None:
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact shape i from solid j at the start of the time step, and five further
-    values. They are its change, the contact's position along the axis of a rim (else 0), its parameter s on a
-    segment (else 0), and two discrete gradients. Their products with the displacements of both ends of i, in the
-    solid's axes, sum to the change; the second is zero for a ball or rim. ``t`` contains all arrays of the model
-    and its state.
+    """Return the signed distance of contact shape i from the surface of solid j at the start of the time step, and
+    five further values. They are its change, the contact's position along the axis of a rim (else 0), its
+    parameter s on a segment (else 0), and two discrete gradients. The gradients are with respect to both ends of
+    i; the second is zero for a ball or rim. ``t`` contains all arrays of the model and its state.
 
     Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
@@ -174,9 +172,8 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Add the contact and friction forces between solid j and shape i (ball, point, segment or rim) to ``t.pull``.
-    The contact force pushes the shapes apart along the outward normal of the solid. Forces are means over a time
-    step of length h [s] and act on points and direction vectors of both bodies. Nothing is added if the shapes are
-    apart at its start and end. ``t`` contains all arrays of the model and its state.
+    They act on points and directions of both and are means over a time step of length h [s]. None are added if the
+    shapes are apart at its start and end. ``t`` contains all arrays of the model and its state.
 
     Both ends of a segment transmit some of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.
@@ -302,11 +299,10 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h [s] to
-    ``t.pull``. The contact is also stored for Newton's matrix. s and z are parameters of the contact point along
-    their axes; e is the vector from the axis of j to that of i, along the normal. For e = 0 the friction energy
-    that the pair stored is dissipated instead. ``normal`` is the normal force, ``slope`` its derivative, ``known``
-    the index of the pair's history (-1: new)."""
+    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h to ``t.pull``.
+    The contact is also stored for Newton's matrix. s and z are parameters on both axes; e is the vector from the
+    axis of j to that of i. For e = 0 only the stored friction energy is dissipated. ``normal`` is the normal
+    force, ``slope`` its derivative, ``known`` the index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e

@@ -89,11 +89,10 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return the value at parameter s of the function whose minimum along line segment i defines its distance from
-    solid j. The result is (s, value, derivative with respect to s, normal). The value is the distance plus (1 - s)
-    A + s B plus a small multiple of (s - m)^2, with (A, B, m) = ``ends``, penetrations of both ends and preferred
-    middle. a is the start and u the vector of the segment in the solid's axes. The normal is the gradient of the
-    distance."""
+    """Return, at parameter s, the function whose minimum along line segment i is its distance from solid j: (s,
+    value, derivative with respect to s, normal). The value is the distance plus (1 - s) A + s B plus a small
+    multiple of (s - m)^2. ``ends`` is (A, B, m), the penetrations of both ends and the preferred middle; a is the
+    start and u the vector of the segment in the solid's axes. The normal is the gradient of the distance."""
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
     high, n = solid_distance_gradient(t, i, j, a + s * u)
@@ -112,10 +111,10 @@ def _tangent_intersection(low: Place, high: Place) -> float:
 
 @compiled
 def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from an edge of a solid, its parameter s and the distance's
-    gradient. The minimum is at the intersection of the tangents in the points ``low`` and ``high`` on both sides
-    of the edge. A small quadratic term around ``middle`` is included. A closed formula, unlike an iteration, keeps
-    derivatives of dual numbers. ``t`` contains all arrays of the model and its state."""
+    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient of the
+    solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the formula keeps
+    derivatives of dual numbers. ``middle`` is the parameter that parallel segments prefer. ``t`` contains all
+    arrays of the model and its state."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high
@@ -233,10 +232,10 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance [m] of line segment i from solid j, the parameter s of the contact, and two
-    gradients. The gradients are with respect to the end positions a and b, which are in the axes of the solid. The
-    penetration of the ends themselves, interpolated along the segment, is subtracted from the depth. ``t``
-    contains all arrays of the model and its state."""
+    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and two
+    gradients. They are gradients of the distance with respect to both ends. The ends a and b are in the axes of
+    the solid; the depth by which the ends themselves penetrate is left out. ``t`` contains all arrays of the model
+    and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -363,10 +362,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at the end A of a segment, which an adjacent segment shares, and
-    its derivatives. The energy is c x^(p+1) / 2 with the penetration x = ``reach`` - |A| and a factor c from 0 to
-    1; it is 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is A . B and ``other`` B .
-    B with the other end B. All are vectors from the ball.
+    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
+    Then follow derivatives with respect to scalar products of vectors. The energy is c x^(p+1) / 2 with the
+    penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is
+    A . B and ``other`` B . B with the other end B. All are vectors from the ball.
 
     The derivatives are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment
     from A to B.
@@ -425,9 +424,9 @@ def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Return whether one of contact shapes i and j is a ball and the other a segment of a line. A ball may be a
-    point; a line consists of segments that share ends with another segment. For solids and single segments the
-    result is False. ``t`` contains all arrays of the model and its state."""
+    """Return whether one of contact shapes i and j is a ball, and the other a segment that shares an end with
+    another segment. A ball may be a point; segments that share ends form a line. ``t`` contains all arrays of the
+    model and its state."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]
