@@ -72,9 +72,9 @@ class ThreadStepper(StateColumns):
 
     def step(self, count: int, which: BoolArray) -> tuple[IntArray, BoolArray]:
         """Advance the mechanisms for which ``which`` is true by ``count`` time steps, each in a thread of the GPU.
-        Return the number of time steps that each completed, and whether each had dependent joints or an error in
-        its energy balance, shape (mechanisms,). States and loads are copied to the GPU before, states and last
-        stored instants back after.
+        Return the number of time steps that each mechanism completed, shape (mechanisms,). Second is whether each
+        had dependent joints or an error in its energy balance. States and loads are copied to the GPU before,
+        states and last stored instants back after.
 
         Args:
             count: number of steps.
@@ -96,8 +96,9 @@ class ThreadStepper(StateColumns):
         return taken, np.asarray((self.state[self.counted] != counted).any(axis=0))
 
     def velocities(self) -> Array | None:
-        """Return the velocities of all mechanisms on the GPU, projected so that they satisfy the joints, shape
-        (velocities, mechanisms); None if joints of a mechanism depend on each other."""
+        """Return the velocities of all mechanisms, projected on the GPU so that they satisfy the joints, shape
+        (velocities, mechanisms). The states are copied to the GPU first. The returned array is reused by later
+        calls. None if joints of a mechanism depend on each other."""
         known = np.zeros(self._count, dtype=np.int64)
         self._processor.write(self._state, np.ascontiguousarray(self.state))
         rooms = self._state, self._velocities, self._counts

@@ -112,10 +112,10 @@ class UnknownFunctionsError(Exception):
 def thread_program(
     layout: ThreadLayout, steps: Callable[..., Any], velocities: Callable[..., Any], threads: Threads
 ) -> str:
-    """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each thread with
-    one mechanism. They are made of the kernels ``steps``, which advances it by time steps, and ``velocities``,
-    which projects velocities so that they satisfy the joints. ``layout`` describes the memory of a thread,
-    ``threads`` the target of the program.
+    """Return the unoptimized LLVM text of a program of two functions for the threads of a GPU, each of which
+    computes one mechanism. One function advances mechanisms by time steps and contains the compiled kernel
+    ``steps``. The other projects velocities so that they satisfy the joints and contains ``velocities``.
+    ``layout`` describes the memory of a thread; ``threads`` selects a GPU or a loop on the CPU as target.
 
     ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
     [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of
@@ -245,9 +245,9 @@ class _OfThread:
         self._threads, self.described = threads, described
 
     def write(self) -> None:
-        """Emit two LLVM functions into the module: an internal one that computes one mechanism, and the one with
-        the public name, which calls it. On a GPU each thread calls it for the mechanism of its index, if there is
-        one. On the CPU a loop calls it for all mechanisms."""
+        """Emit two LLVM functions into the module: an internal one that computes one mechanism, and a public one
+        that calls it. On a GPU each thread calls it for the mechanism of its index, if that is less than the
+        count, the last argument. On the CPU a loop calls it for all mechanisms."""
         kind = ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG])
         own = ir.Function(
             self.module, ir.FunctionType(ir.VoidType(), [*self.kinds, _LONG, _LONG]), f"{self.name}_of"
@@ -324,9 +324,9 @@ class _OfThread:
             builder.store(builder.load(near if goes_out else far), far if goes_out else near)
 
     def call(self, builder: Any, values: list[Any]) -> tuple[Any, Any]:
-        """Emit an LLVM call of a kernel function (compiled, of the time step) with these values; returns the
-        LLVM values of its status and its result. ``builder`` is llvmlite's ``IRBuilder``, which writes the
-        code."""
+        """Emit an LLVM call of a compiled function of the time step with these ``values``. Return the LLVM values
+        of its error status and of its result. A value for an array is a tuple, from which Numba's array struct is
+        built. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
         kinds = self.described.argtypes
         given = [
             emit_array(self.context, builder, kind, *value) if isinstance(kind, types.Array) else value

@@ -84,9 +84,10 @@ A_SHAPE, A_POINT, A_MASS = 60, 120, 12
 
 
 def most_iterations(memory: Memory) -> int:
-    """Return the largest number of conjugate gradient iterations for a soft-body model, so many that they cost as
-    much as one elimination of Newton's matrix. It is 0 if the model has other forces, or too few iterations would
-    be worth it. The number follows from sizes of the tables in ``memory`` alone.
+    """Return the largest number of conjugate gradient iterations that is worth trying in a soft-body model, before
+    Newton's matrix is eliminated. They cost as much as one elimination, by estimated counts of operations from the
+    arrays in ``memory``. It is 0 if the model has other forces, if a constraint contains several nodes, or if the
+    number would be too small.
 
     Conjugate gradients need models of soft bodies alone, whose constraints each contain one node.
     """
@@ -194,9 +195,9 @@ def alone(memory: Memory) -> tuple[str, ...]:
 
 
 def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
-    """Write the addresses of the compiled functions that a model needs into the header of ``lanes``. These are the
-    arrays of several mechanisms that SIMD lanes advance at the same time. ``memory`` are the tables of one of the
-    mechanisms. Functions that are missing are compiled, which is announced on stderr."""
+    """Write the addresses of the compiled functions that a model needs into the header of ``lanes``. ``lanes``
+    contains the arrays of several mechanisms that SIMD lanes advance at the same time, ``memory`` those of one of
+    these mechanisms. Functions that are missing are compiled, which is announced on stderr."""
     used = (each for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
     needed = [each.entry.of(lanes.header.dtype) for each in used]
     announce(advance.of(lanes.header.dtype), *needed, text=COMPILING_LANES.format(lanes.width))
@@ -221,8 +222,9 @@ def announce(*entries: EntryPoint, text: str = COMPILING) -> bool:
 
 
 def load_all(processes: int = 1) -> Iterator[tuple[str, float]]:
-    """Load or compile all programs and loops of the time step, and yield the title of each and the time that
-    it took [s]. Up to ``processes`` processes compile at the same time.
+    """Load or compile all programs and loops of the time step, and yield the title of each and the time that it
+    took [s]. Up to ``processes`` processes compile at the same time; one after the other if fewer than two
+    programs are missing, there is no cache on disk, or a process is killed.
 
     Args:
         processes: number that compile at the same time, if several programs are missing and results can be stored.

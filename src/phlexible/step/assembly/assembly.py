@@ -626,9 +626,10 @@ def work_sources(system: System, interactions: int) -> dict[str, list[int]]:
 
 @cached_on_owner
 def constraint_columns(system: System, interactions: int) -> IntArray:
-    """Return for each constraint its column in the table ``work``, shape (constraints,). A relation between
-    joints has the column of its last coordinate. The table sums up the work of each source of the ``system`` over
-    the run; it has ``interactions`` in its tables, of which coordinates of relations between joints come last."""
+    """Return for each constraint the index of its column in the array ``work``, shape (constraints,). That array
+    sums up the work of each source of the ``system`` over a run: first loads, then interactions. A relation
+    between joints, such as a gear, has the column of its last coordinate. ``interactions`` is the number of
+    interactions, of which coordinates of relations come last."""
     columns, first = len(system.loads) + np.arange(len(system.constraints)), interactions - len(system.related)
     owner_columns = {
         system.owners[index.row].joint: k for k, index in enumerate(system.related, start=len(system.loads) + first)

@@ -251,8 +251,9 @@ class Couplings:
 
     @cached_property
     def edges(self) -> frozenset[tuple[int, int]]:
-        """Pairs of different nodes of the elimination (bodies, auxiliary unknowns, constraints) that interactions
-        couple in Newton's matrix."""
+        """Return the pairs of different block indices of Newton's matrix that interactions couple: constraints,
+        force laws, auxiliary unknowns and follower forces. Blocks are bodies or groups of bodies, auxiliary
+        unknowns and constraints. Each pair is a block that may be nonzero."""
         found: set[tuple[int, int]] = set()
         for vector, number in self.auxiliary.items():
             found.add((self.vectors[vector].carrier, len(self.layout.widths) + number))

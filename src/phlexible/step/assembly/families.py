@@ -191,9 +191,10 @@ class SoftTables:
         return {(a, b) for pairs in found for a, b in pairs.tolist() if a != b}
 
     def tables(self, offsets: Offsets) -> Tables:
-        """Return the tables "soft_..." of the compiled time step, with the finite elements of soft bodies and
-        their materials. They are arrays by the names of the tables, and contain the offsets (``offsets``) of the
-        blocks of pairs of nodes in Newton's matrix."""
+        """Return the arrays that describe soft bodies to the compiled time step, in a dictionary by name. They
+        contain finite elements (nodes, quadrature weights, gradients of shape functions), materials, pressure
+        surfaces and shell elements. ``offsets`` looks up the offsets of the blocks of all pairs of nodes in
+        Newton's matrix."""
         points, weights, gradients, creeps = [], [], [], []
         group, count, nodes, blocks = _element_tables(self.groups, offsets)
         for own, carriers in self.groups:

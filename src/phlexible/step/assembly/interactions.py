@@ -446,9 +446,9 @@ class InteractionTables:
         return Function((Term(1.0, *chords),))
 
     def add_load(self, load: PointLoad) -> None:
-        """Append ``load`` to the list of loads: its kind, the index of its point and the index of the first of its
-        three axes (-1 if absent). The kind is force, torque (fixed or following the body) or pressure. The vectors
-        are added to the model."""
+        """Append ``load`` to the list of loads as (kind, index of its point, index of the first of its three
+        axes). An index is -1 if the load has none. The kind is force, torque (fixed in the world or following the
+        body) or pressure. The vectors are added to the model."""
         if isinstance(load, SurfacePressure):
             self.loads.append((PRESSURE, -1, -1))
             return
@@ -617,8 +617,9 @@ def controlled_values(
     system: System, prescribed: Sequence[tuple[ForceValue, str]], tables: InteractionTables
 ) -> tuple[ControlledValue, ...]:
     """Return one ``ControlledValue`` for each controller of a ``system``: the load values that it sets and what it
-    measures. The points and directions that controllers measure are added to the ``tables`` of interactions.
-    ``prescribed`` are the values of prescribed forces, each with its name."""
+    measures. Loads and prescribed forces that share parts of one controller are collected. Points and directions
+    that controllers measure are added to ``tables``. ``prescribed`` are the values of prescribed forces, each with
+    its name."""
     loads = [(load.value, str(load), load) for load in system.loads]
     forces = [(value, label, None) for value, label in prescribed]
     groups: dict[int, tuple[Feedback, str, list[Target]]] = {}

@@ -86,8 +86,8 @@ class EntryPoint:
     @property
     def is_ready(self) -> bool:
         """Return whether this entry point (a compiled function that Python calls) can be called without compiling
-        it. If it is not loaded yet, machine code that is found on disk and can run here is loaded by this test; in
-        checked mode it never is."""
+        it. If it is not loaded yet, machine code is looked up in the cache on disk and loaded. With checks of
+        indices, or where machine code cannot run, only a function that is loaded already counts."""
         with self._lock:
             if self._function is None and not CHECKED and can_run_machine_code():
                 found = self._on_disk()

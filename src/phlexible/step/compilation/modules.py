@@ -110,9 +110,9 @@ code of more fills the caches, and takes minutes to compile."""
 
 
 def settings_for(header: np.dtype[Any] | None) -> Mapping[str, str]:
-    """Return the settings of LLVM (inlining, loop unrolling) for a program, according to the type ``header`` of
-    the entries of its header of tables. Programs for SIMD lanes, and for one small model structure alone, have
-    settings of their own; for all others the result is empty."""
+    """Return the settings of LLVM (inlining, loop unrolling) for a program, by the entry type ``header`` of its
+    header array. Programs for SIMD lanes, and programs for one small model structure alone, have their own
+    settings. For all others, and for None, the result is empty."""
     if header is None:
         return passes.NOTHING
     tables = tables_of_header(types.Array(from_dtype(header), 1, "C"))

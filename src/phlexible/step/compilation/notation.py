@@ -437,9 +437,10 @@ class Written:
 
 
 def emitted_by(result: LaneForm, *forms: LaneForm) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator for a function that emits LLVM code: it takes llvmlite's builder and the LLVM values of
-    the arguments, and returns the LLVM value of the result. The decorator makes it callable in kernels (compiled
-    functions of the time step), with arguments and result of these forms."""
+    """Return a decorator that makes a function which emits LLVM code callable in kernels, compiled functions of
+    the time step. The function takes llvmlite's builder and the LLVM values of the arguments, and returns the LLVM
+    value of the result. ``result`` and ``forms`` are the type rules of result and arguments: number, vector,
+    matrix and so on."""
 
     def made_of(rule: Callable[..., Any]) -> Any:
         return Written(rule, result, forms, lambda context, builder, sig, values: rule(builder, *values))
@@ -454,9 +455,9 @@ class Where(Written):
         super().__init__(function, NUMBER, (TRUTH, NUMBER, NUMBER), self._select)
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
-        """Return the Numba signature of ``where(truth, a, b)`` for values a and b of one form (truth,
-        integer, number, vector or matrix); None if they have no common form. ``arguments`` are the Numba
-        types of the three."""
+        """Return the Numba signature of ``where(truth, a, b)``, which selects a or b, for the Numba types
+        ``arguments``. The values a and b must both be truths, integers, numbers, vectors or matrices; otherwise
+        the result is None. Plain numbers are permitted with SIMD lanes or dual numbers."""
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if have_forms((TRUTH, form, form), arguments):
                 kind = form.at(common_kind(arguments))
@@ -747,8 +748,9 @@ def single_floats(typing: Any, rows: Any) -> Any:
 
 @intrinsic
 def lanes_from(typing: Any, rows: Any, starts: Any) -> Any:
-    """Return, in compiled code, a number for each SIMD lane of a team, equal bodies of one mechanism. Lane l has
-    entry ``starts[l]`` of ``rows``. ``typing`` is Numba's typing context."""
+    """Return a number in SIMD lanes, whose lane l has entry ``starts[l]`` of ``rows``. The lanes are for groups of
+    equal bodies of one mechanism. This is a Numba intrinsic, used in compiled code: it returns the signature and
+    the function that emits the code. ``typing`` is Numba's typing context."""
     number_kind = Lanes(TEAM_LANES)
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:

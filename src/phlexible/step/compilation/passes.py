@@ -22,8 +22,9 @@ _one_at_a_time = Lock()  # these are settings of the process
 
 @contextmanager
 def settings(values: Mapping[str, str]) -> Iterator[None]:
-    """Context manager that sets global settings of LLVM (inlining, loop unrolling) to these ``values`` and
-    restores the usual ones at its end. Only one thread at a time is inside of it."""
+    """Set global settings of LLVM (inlining, loop unrolling) to these ``values`` inside of a with block and
+    restore the usual ones at its end. Other threads wait until the block ends. The function is a context
+    manager."""
     with _one_at_a_time:
         try:
             _set(values)

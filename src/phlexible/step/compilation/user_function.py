@@ -41,10 +41,10 @@ class UserFunction:
 
 
 def user_function(function: Callable[[float], float], sample: float = 1.0) -> UserFunction:
-    """Compile a user's function from float to float for calls by address from compiled code, and return the object
-    that holds the address. Where compilation fails, or the compiled value at ``sample`` differs from that of
-    Python, the address is that of a callback into Python. The callback stores errors of the function and returns
-    NaN.
+    """Compile a user's function from float to float, and return an object with the address by which compiled code
+    calls it. If compilation fails, or the compiled value at ``sample`` differs from the Python value, the address
+    is that of a callback into Python. The callback stores errors of the function and returns NaN. Known functions
+    are not compiled again.
 
     Variables that the function reads from outside are frozen where it is compiled. Functions that raise errors are
     not compiled: called by address they would return 0 instead.

@@ -64,7 +64,7 @@ class Clock:
         """Return the times at which ``count`` full time steps of the run and their ``parts`` equal substeps begin,
         from time step ``first`` on. The end of the last time step is appended; shape (count * parts + 1,) [s].
 
-        Shape (count parts + 1,). Parts are a power of two, so that starts of steps have the same digits.
+        Parts are a power of two, so that starts of steps have the same digits.
         """
         if parts == count == 1:  # of a live run: arrays of two take longer
             return np.array([self.start + first * self.step, self.start + (first + 1) * self.step])

@@ -83,9 +83,9 @@ class SampledController:
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
-        """Use the array ``memory``, shape (size,), for the values that the controller stores from now on:
-        sample times, inputs, states, delayed outputs. The array is set to zero, and the time of the last sample
-        to NaN."""
+        """Use the array ``memory``, shape (size,), for everything that the controller stores from now on: sample
+        times, inputs, states, delayed outputs. Its parts become views of the array. The array is set to zero, and
+        the time of the first sample to NaN."""
         memory[:] = 0.0
         memory[0] = np.nan
         ends = np.cumsum([3, self._count, self._count, self._states]).tolist()

@@ -127,10 +127,10 @@ class RunEvents:
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
-        """Return the numbers of the events whose conditions become satisfied within one time step that ends at the
-        time ``end`` [s]. Events that were located at exactly ``end`` are left out. If no number is left, the
-        conditions store the time step as accepted. ``watched`` is the state at the end, arrays by the names of the
-        state tables, with a first axis of length 1."""
+        """Return the numbers of pending events whose conditions become satisfied within one time step that ends at
+        the time ``end`` [s]. Events that were located at exactly ``end`` are left out. If there is none, the
+        conditions store the state at the end as accepted. ``watched`` is this state, arrays by the names of the
+        state variables, with a first axis of length 1."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
             self._keep(np.array([end]), watched)

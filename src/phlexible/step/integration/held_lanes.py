@@ -112,9 +112,9 @@ class LaneStepper(StateColumns):
         self._velocities = None
 
     def velocities(self) -> Array | None:
-        """Return the velocities of all mechanisms in the lanes, projected so that they satisfy the joints, shape
-        (velocities, lanes). They are computed now unless the last time step did; the next time step computes them
-        as well. None if constraints of a mechanism are redundant (linearly dependent)."""
+        """Return the velocities of all mechanisms in the SIMD lanes, projected so that they satisfy the joints,
+        shape (velocities, lanes). They are computed now unless the last time step did; from this call on, the next
+        time step computes them too. None if constraints of a mechanism are redundant (linearly dependent)."""
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)

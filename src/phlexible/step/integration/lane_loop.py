@@ -78,9 +78,9 @@ class LaneLoop:
         self._views = ref(self._stored[:])
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Advance the models of the largest group of ``calls`` with equal step sizes and options by time steps, in
-        SIMD lanes (one model a lane). Results are stored in the calls. Calls of the group that store other steps,
-        say odd instead of even ones, do not advance but are returned, to be passed again later. With fewer than
+        """Advance the models of the largest group of ``calls`` with equal step sizes and options by time steps,
+        one model in each SIMD lane. Results are stored in the calls. Calls of the group that store other instants,
+        say odd instead of even steps, do not advance; they are returned, to be passed again later. With fewer than
         two calls, or structures that lanes do not support, nothing happens and the list is empty.
 
         Returns:
@@ -199,10 +199,10 @@ def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[lis
 
 
 def specialized_loop(memory: Memory) -> Loop:
-    """Return a function that computes time steps of one mechanism, whose arrays are ``memory``, by a faster
-    program, compiled for its structure alone. It has the arguments of the general time step loop ``advance``,
-    which it calls for steps around contacts. For mechanisms that SIMD lanes do not support, or with teams of equal
-    bodies, the result is ``advance`` itself.
+    """Return a function that computes time steps of one mechanism by a faster program, which is compiled for its
+    structure alone. ``memory`` contains the mechanism's arrays. The function has the arguments of the general loop
+    ``advance`` and calls it for trial steps, steps around contacts and other special calls. For mechanisms that
+    SIMD lanes do not support, or with groups of equal bodies, the result is ``advance`` itself.
 
     Trials, and all else that lanes refuse, use the general loop too. Mechanisms with teams gain more by these.
     """

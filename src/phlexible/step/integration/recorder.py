@@ -122,10 +122,10 @@ class Recorder:
         is_last_open: bool,
         prescribed: PrescribedMotions | None = None,
     ) -> None:
-        """Record several instants ``times`` [s] from the states ``rows`` that the stepper has stored; nothing
-        happens for no instant. ``halvings`` counts halved time steps so far; ``is_last_open`` says that the time
-        step after the last instant is not computed yet. ``prescribed`` are motions of frames and drives there
-        (None: functions are called).
+        """Record several instants ``times`` [s] from the states ``rows`` that the stepper has stored. Nothing
+        happens without instants. ``halvings`` counts halved time steps so far. If ``is_last_open``, the time step
+        after the last instant is not computed yet, so that its multipliers and forces are not final.
+        ``prescribed`` are motions of frames and drives at the instants (None: functions are called).
 
         Args:
             times: stored instants, shape (instants,) [s].

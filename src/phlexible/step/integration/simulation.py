@@ -165,9 +165,10 @@ class Simulation:
                 self._recorder.finish(find(), self._before_end or reached)
 
     def run(self, progress: Progress) -> Calls[None]:
-        """Compute all time steps of the simulation. It is a generator that yields the calls of the compiled time
-        step loop; recorded states are sent to the sink (memory or results file). ``progress`` is called with the
-        number of the time step and the total number.
+        """Compute all time steps of the simulation, apply events, and send recorded states to the sink (memory or
+        results file). It is a generator that yields the calls of the compiled time step loop, which its caller
+        makes. ``progress`` is called with the number of the time step and the total number. Warnings are issued at
+        the end.
 
         Raises:
             ConvergenceError: a step fails even after halving; the instants before are in the sink.

@@ -33,9 +33,9 @@ CHECKED_SHARES = np.sort(np.arange(16) * GOLDEN % 1.0)  # of a run, at which rat
 
 
 def check_rates(system: System, begin: float, end: float) -> None:
-    """Raise ``ParameterError`` if a rate that the user gave for a moving frame or drive of a system is not
-    the derivative of its position. They are compared at several times of a run from ``begin`` to ``end`` [s].
-    Moving frames are points of the ground with prescribed motion.
+    """Raise ``ParameterError`` if a rate that the user gave for a prescribed motion is not the derivative of its
+    position. Prescribed motions are those of ground points (moving frames) and drives of a ``system``. Rates and
+    difference quotients are compared at several times of a run from ``begin`` to ``end`` [s].
 
     Raises:
         ParameterError: says whose, where, and by how much.

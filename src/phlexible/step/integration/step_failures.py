@@ -61,9 +61,10 @@ class HalvedSteps:
             self.look(time)
 
     def look(self, time: float) -> None:
-        """Raise ``ConvergenceError`` if a body is deformed beyond reason or time steps have been halved into too
-        many substeps. Beyond reason is an elastic displacement above a fixed multiple of the size of the body. The
-        limit of substeps is the user's, or a fixed one. The error contains the ``time`` [s].
+        """Raise ``ConvergenceError`` if a body is deformed beyond reason or time steps were halved into too many
+        substeps. Beyond reason is an elastic displacement above a fixed multiple of the size of the body. The
+        limit of substeps is the user's, or a fixed total. The message contains the ``time`` [s] and possible
+        causes; otherwise nothing happens.
 
         Raises:
             ConvergenceError: as ``add``.

@@ -95,8 +95,9 @@ def branches_of(rows: Mapping[str, Array]) -> Array:
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
-    """Store history variables (strains of Maxwell elements, friction springs, impacts), given in the order of
-    ``State.branches``, shape (variables,), in the tables ``memory`` of the state; None: all zero, relaxed."""
+    """Store history variables (strains of Maxwell elements, friction springs, impacts, tendon flows) in the arrays
+    of the state in ``memory``. ``branches``, shape (variables,), has the order of ``State.branches``. None sets
+    all of them to zero, the relaxed state."""
     end = 0
     strains, pairs = ("branch_strain", "soft_strain", "inner_strain"), ("pair_bristle", "pair_turn", "bristle")
     for name in filter(memory.state_sizes.get, (*strains, "impact", "flow", *pairs)):  # others are empty

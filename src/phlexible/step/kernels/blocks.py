@@ -256,10 +256,11 @@ def solve_visit_rows(t: Tables, index: int, x: Reals, columns: int) -> None:
 
 @compiled
 def subtract_products(t: Tables, index: int, relaxation: float) -> None:
-    """Subtract the products L_i U_j of the off-diagonal blocks of entry ``index`` from the blocks (i, j) that are
-    eliminated later (Schur complement). The diagonal block of ``index``, an entry of the elimination order, is
-    factored already. If ``relaxation`` is positive, what a body subtracts from diagonals of constraint rows is
-    added to ``t.row_scale``. ``t`` contains all arrays of the model and its state."""
+    """Subtract the products L_i U_j of the off-diagonal blocks of entry ``index`` from the blocks (i, j) that
+    are eliminated later (Schur complement). The diagonal block of ``index``, an entry of the elimination order,
+    is factored already; blocks of zeros are skipped. If ``relaxation`` is positive, what a body subtracts from
+    diagonals of constraint rows is added to ``t.row_scale``. ``t`` contains all arrays of the model and its
+    state."""
     begin, end, n = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index]
     target, is_together = t.targets_begin[index], t.visit_apart[index] <= TOGETHER
     width = later_row_count(t, begin, end) if is_together else 0
@@ -339,9 +340,10 @@ def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
 
 @compiled_inline
 def back_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Complete the solution in the rows of entry ``index`` of the elimination order, in place: subtract its upper
-    blocks U_j times the solution in all later rows j. The right sides b have the shape (unknowns, columns). ``t``
-    contains all arrays of the model and its state."""
+    """Subtract the upper blocks U_j of entry ``index`` of the elimination order, times the solution in all
+    later rows j, from its rows of b. This completes the solution there, in place. b has the shape (unknowns,
+    columns). Blocks stored one after the other are multiplied at once. ``t`` contains all arrays of the model
+    and its state."""
     n, own, width = t.visit_size[index], b + t.visit_row[index] * columns, 0
     is_together = t.visit_apart[index] <= TOGETHER
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

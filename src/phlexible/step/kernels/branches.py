@@ -16,10 +16,11 @@ TERMS = 22
 
 @compiled
 def update_relaxation(t: Tables, k: int, h: float) -> None:
-    """Compute the exponential coefficients of a Maxwell branch (spring and dashpot in series) with relaxation time
-    number k for time steps of length h [s]. They describe how its strain decays, its mean over the time step and
-    its loss, and are stored at index k of ``t.fading_left``, ``t.fading_mean``, ``t.fading_gain`` and
-    ``t.fading_loss...``. Nothing happens if h is the step of the last call."""
+    """Compute the exponential coefficients of Maxwell branches (spring and dashpot in series) with relaxation time
+    number k for time steps of length h [s]. They are the factor by which a strain decays, its mean and gain in the
+    time step, and three coefficients of the loss. Short steps use power series. Results are stored at index k of
+    ``t.fading_left``, ``t.fading_mean``, ``t.fading_gain`` and ``t.fading_loss...``. Nothing happens if h is the
+    step of the last call."""
     if all_of(t.fading_step[k] == h):
         return
     x = h / t.fading_time[k]
@@ -44,10 +45,10 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean force of the Maxwell branches of force element f over a time step of length h, positive
-    against its coordinate theta. The second result is the derivative of this force with respect to theta at the
-    end of the time step. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the
-    model and its state."""
+    """Return the mean force of the Maxwell branches (springs and dashpots in series) of force element f over a
+    time step of length h [s]. It is positive for positive spring strain and growing coordinate theta, which it
+    opposes. The second result is its derivative with respect to theta at the end. Relaxation factors are updated
+    to h. ``t`` contains all arrays of the model and its state."""
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]
@@ -61,9 +62,11 @@ def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
 
 @compiled
 def advance_branches(t: Tables, f: int, h: float) -> float:
-    """Replace the spring strains ``t.branch_strain`` of the Maxwell branches of force element f by their values at
-    the end of a time step. Return the energy that the dashpots lose in the time step of length h [J]. A Maxwell
-    branch is a spring and a dashpot in series. ``t`` contains all arrays of the model and its state."""
+    """Replace the spring strains of the Maxwell branches of force element f by their values at the end of a time
+    step. A Maxwell branch is a spring and a dashpot in series; its strain e becomes a e + b times the change of
+    the coordinate, with relaxation factors a and b of the step length h [s]. They are stored in
+    ``t.branch_strain``. Return the energy that the dashpots lose [J]. ``t`` contains all arrays of the model and
+    its state."""
     lost, change = 0.0, t.theta_change[f]
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k, e = t.branch_fading[b], t.branch_strain[b]

@@ -55,8 +55,9 @@ def capstan_force(t: Tables, i: int, h: float) -> None:
 
 @exported
 def capstan_energy(t: Tables, i: int) -> float:
-    """Return the elastic energy of all pieces of interaction i, a tendon that rubs on its guides, at the start of
-    the time step [J]. ``t`` contains all arrays of the model and its state."""
+    """Return the elastic energy [J] of all pieces of interaction i, a tendon with friction on its guides, at the
+    start of the time step. A piece of length l and rest length s has EA (l - s)^2 / (2 s), or 0 where it is slack.
+    ``t`` contains all arrays of the model and its state."""
     f, total = i - t.constraints, 0.0
     _start_pieces(t, i)
     for k in range(t.pieces_begin[f], t.pieces_end[f]):

@@ -81,10 +81,10 @@ def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
 
 @compiled
 def length_weights(t: Tables, f: int, first: int, count: int) -> None:
-    """Compute the weights of the discrete derivative of the coordinate of tendon f, in ``t.along``. The coordinate
-    is the scaled sum of the distances between guides. Its scalar functions are ``count`` from number ``first`` on:
-    squared distances, then for a tendon with a winch minus the rest length. Derivatives of the coordinate go to
-    ``t.slope``, those of the weights with respect to the functions at the end to ``t.tangent``. See
+    """Compute the derivatives of the coordinate of tendon f, the scaled sum of the distances between its guides.
+    The weights of the discrete derivative go to ``t.along``, derivatives at the end to ``t.slope``, those of the
+    weights with respect to the functions at the end to ``t.tangent``. The scalar functions are ``count`` from
+    number ``first`` on: squared distances, then for a tendon with a winch minus the rest length. See
     docs/theory.md, 8, (8.50)."""
     segments, both, r, a, b = count, 0.0, t.length_scale[f], 1.0, 1.0
     last = r
@@ -278,7 +278,8 @@ def impact_damping(
     """Return the damping coefficient of a contact whose restitution depends on the impact speed, a factor of its
     derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or over
     ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s], or the approach speed ``change`` / h if the
-    bodies were apart at the start (penetration x0 not above 0). See docs/theory.md, 8, (8.47).
+    start penetration x0 is not above 0. The factor is 0 where the coefficient falls as the speed grows, else 1.
+    See docs/theory.md, 8, (8.47).
 
     The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
     else 1.

@@ -120,9 +120,10 @@ def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, c
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the load of the bodies or nodes that carry contact shape m to ``load`` where it is smaller, in
-    ``t.loaded`` [N/kg^0.5]. The load of a body is its largest contact force at rest times the root of the mobility
-    there; shapes are balls, line segments and solids. ``t`` contains all arrays of the model and its state."""
+    """Raise the stored loads ``t.loaded`` [N/kg^0.5] of the bodies or nodes of contact shape m to ``load``, where
+    they are smaller. The load of a body is its largest contact force at rest times the root of the mobility there.
+    Shapes are balls, line segments, whose two ends may be on different bodies, and solids; fixed ends are skipped.
+    ``t`` contains all arrays of the model and its state."""
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -343,10 +344,11 @@ def find_active_contacts(t: Tables, still: Number) -> Truth:
 
 @exported
 def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float) -> float:
-    """Return the number of equal substeps for a time step of length h that resolves oscillations of active
+    """Return the number of equal substeps for a time step of length h [s] that resolves oscillations of active
     contacts. It is the least power of two, up to a fixed one, for which the user's step ``longest`` [s] times the
-    largest frequency is at most 0.1 per substep. Velocities and forces of the attempted step are restored.
-    ``damping`` is numerical damping. ``t`` contains all arrays of the model and its state.
+    largest angular frequency is at most 0.1 per substep. Frequencies are estimated from contact stiffness and
+    mobility of the bodies. Velocities and forces of the attempted step are restored. ``damping`` is numerical
+    damping. ``t`` contains all arrays of the model and its state.
 
     A power of two stays the same where the frequency changes little; 1: the steps are short enough.
     """

@@ -171,10 +171,10 @@ def differentiate(
 
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply the velocities x, shape (velocities,), in place by the matrix K of a time step: by its inverse if
-    ``is_inverse``, transposed if ``is_transposed``. K maps the sum of velocity changes at both ends of a time step
-    of length h to the change of the pose. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the model and
-    its state."""
+    """Multiply velocities x, shape (velocities,), in place by the matrix K of a time step or its inverse. The
+    inverse is used if ``is_inverse``; the matrix is transposed if ``is_transposed``. K maps the sum of velocity
+    changes at both ends of a time step of length h [s] to the change of the pose: h / 2, and for rotations a 3 x 3
+    matrix for each body. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the model and its state."""
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor
@@ -267,9 +267,9 @@ def evaluate_residual(
 @compiled
 def advance_history_variables(t: Tables, h: float) -> None:
     """Replace the history variables in the state by their values at the end of the time step of length h [s].
-    Strains of Maxwell branches (creep) are integrated. Deflections of friction bristles and of rolling contacts,
-    impact speeds of contacts and flows through guides of tendons are copied from the last evaluated residual.
-    ``t`` contains all arrays of the model and its state."""
+    Strains of Maxwell branches (creep) are integrated. Deflections of friction springs, impact speeds of contacts
+    and flows through guides of tendons are copied from the last evaluated residual. ``t`` contains all arrays of
+    the model and its state."""
     for f in range(t.forces):
         advance_branches(t, f, h)
     advance_soft_branches(t, h)

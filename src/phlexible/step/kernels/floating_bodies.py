@@ -155,9 +155,10 @@ def _three_products(x: Reals, N: Reals, m: int) -> Vector:
 
 @compiled
 def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
-    """Add the generalized mass matrix sum_pq C_pq W_pq,ij of floating body b to its block (elastic rates, elastic
-    rates) in ``t.blocks``, Newton's matrix. C is a 3 x 3 matrix, W are the second moments of the body for its
-    elastic coordinates i and j. ``t`` contains all arrays of the model and its state.
+    """Add the matrix M with entries M_ij = sum_pq C_pq W_pq,ij to the block of the elastic coordinates of floating
+    body b in Newton's matrix. W are the second mass moments of the body for its axes p and q and elastic
+    coordinates i and j, C is a 3 x 3 matrix. If the body is stored in segments, terms of its first moments are
+    written too. ``t`` contains all arrays of the model and its state.
 
     Column i of W_qp is row i of W_pq. With segments W is that of the frame's point, and y = S x / sqrt(m) an
     unknown in the border, by which S^T C S / m is subtracted.
@@ -380,9 +381,9 @@ def accept_pose(t: Tables, b: int) -> None:
 @compiled
 def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
     """Return scalar strain s of a floating body at the elastic coordinates eta, a quadratic function whose square
-    is stored energy. It is a linear function plus a sum of weighted squares of linear functions L_g . eta. A
-    strain with a full matrix L adds eta . L eta / 2 instead. The values L_g . eta are also written to ``slopes``.
-    ``t`` contains all arrays of the model and its state."""
+    is stored energy. It is a linear function plus the sum of c_g (L_g . eta)^2 / 2 with factors c_g and rows L_g.
+    A strain with a full matrix L adds eta . L eta / 2 instead. The values L_g . eta are also written to
+    ``slopes``. ``t`` contains all arrays of the model and its state."""
     first, last = t.strain_first[s], t.strain_last[s]
     value = product(t.type_value + (t.strain_row[s] + first), eta + first, last - first)
     start, end = t.squares_begin[s], t.squares_end[s]
@@ -466,10 +467,10 @@ def sum_of_strain_energy_terms(t: Tables, b: int, eta: Reals, strain: Reals, slo
 @compiled
 def elastic_forces(t: Tables, b: int, h: float, damping: float) -> None:
     """Compute the mean elastic and damping force on the elastic coordinates eta of floating body b over a time
-    step of length h, in ``t.elastic_force``. It is the force that deforms the body, K eta without damping; the
-    body's resistance is its opposite. Scalar strains at the end are written to ``t.strain1``, their changes to
-    ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 4,
-    (4.8). ``t`` contains all arrays of the model and its state."""
+    step of length h [s]. It is stored in ``t.elastic_force`` and positive for positive deformation: K eta without
+    damping and strains, opposite to the body's resistance. Scalar strains at the end are written to ``t.strain1``,
+    their changes to ``t.strain_change``. ``damping`` is numerical damping, a multiple of the stiffness. See
+    docs/theory.md, 4, (4.8). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n = t.elastic_count[kind]
     gamma, mean, force = t.viscosity[kind] / h + damping, t.elastic_mean + c, t.elastic_force + c
@@ -769,9 +770,10 @@ def frame_branch_gain(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_work(t: Tables, b: int, h: float) -> float:
-    """Return the work that the deformation of floating body b does on its Maxwell branches in a time step of
-    length h [J]. The branches, springs and dashpots in series, store some of it and dissipate the rest. 0 if the
-    body has none. ``t`` contains all arrays of the model and its state."""
+    """Return the work [J] that the deformation of floating body b does on its Maxwell branches in a time step of
+    length h [s]. It is the mean branch force, stiffness times mean spring strain, times the change of elastic
+    coordinates and strains. The branches, springs and dashpots in series, store some of it and dissipate the rest.
+    0 if the body has none. ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     if t.inner_branches_count[kind] == 0:
         return 0.0

@@ -106,9 +106,10 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
 
 @compiled
 def rotational_curvature(t: Tables, k: int) -> float:
-    """Return the largest second derivative of a scalar function with respect to rotations of a floating body, over
-    its inertia [1/(N s2)]. The body carries point or direction k, at which the function has the first derivative
-    that ``compute_gradients`` has stored; zero for nodes. ``t`` contains all arrays of the model and its state.
+    """Return a bound of the second derivative of a scalar function with respect to rotations of a floating body,
+    over its inertia [1/(N s2)]. It is the length of the function's first derivative at point or direction k of the
+    body, stored by ``compute_gradients``, times the largest lever over the inertia. It is zero for nodes. ``t``
+    contains all arrays of the model and its state.
 
     Half the square of the step times a generalized force along the function times this is the fraction of the
     inertia by which that force changes Newton's matrix.

@@ -94,10 +94,10 @@ def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Flo
 
 @compiled
 def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
-    """Write minus the rates of all active constraints at the present velocities, over h, into the right side
-    ``t.trial_update``. ``drifts`` are the partial time derivatives of the constraints. If ``is_first``, also add
-    the constraint gradients to the blocks of Newton's matrix. h is the length of the time step [s]. ``t`` contains
-    all arrays of the model and its state."""
+    """Write the right side of the joint equations that remove constraint rates from the present velocities to
+    ``t.trial_update``. It is minus the rate of each active constraint over h, 0 for inactive ones. ``drifts`` are
+    the partial time derivatives of the constraints. If ``is_first``, constraint gradients are also added to
+    Newton's matrix. h is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]

@@ -80,10 +80,11 @@ def stored_energy(t: Tables, f: int, theta: Number) -> float:
 
 @compiled
 def elastic_energy(t: Tables, f: int, theta: float) -> float:
-    """Return the elastic energy U(theta) [J] of force element f (spring, contact, string, user's potential): 0 for
-    servos. Strings: theta = 1 is unstretched (linear law: stretch sqrt(theta) - 1); tension-only ones store
-    nothing below 1. NaN where a logarithmic, linear or user's string law has theta <= 0. ``t`` contains all arrays
-    of the model and its state."""
+    """Return the elastic energy U(theta) [J] of force element f at its coordinate theta. For springs it is k
+    (theta - rest)^2 / 2 plus a user's potential, for contacts that of the penetration, for servos 0. For
+    strings theta is the squared stretch, 1 if unstretched; tension-only strings store nothing below 1. NaN
+    where a logarithmic, linear or user's string law has theta <= 0. ``t`` contains all arrays of the model and
+    its state."""
     kind, k = t.energy_of[f], t.force_stiffness[f]
     if kind == SPRING or kind == ELASTIC:
         stretch = theta - t.force_rest[f]
@@ -247,9 +248,9 @@ def nearest_angle(measured: float, counted: float) -> float:
 
 @compiled
 def relation_value(t: Tables, row: int) -> float:
-    """Return the sum of c_i theta_i at the end of the time step of the relation between coordinates theta_i in
-    constraint row ``row``. Gears are such relations. The sum is 0 for a row that is no relation. ``t`` contains
-    all arrays of the model and its state."""
+    """Return the value sum_i c_i theta_i at the end of the time step of a linear relation between joint
+    coordinates theta_i, such as a gear. The relation is constraint row ``row``, the c_i are its factors. The sum
+    is 0 for a row that is no relation. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += t.force_factor[f] * (t.theta0[f] + t.theta_change[f])
@@ -258,10 +259,10 @@ def relation_value(t: Tables, row: int) -> float:
 
 @compiled
 def relation_size(t: Tables, row: int) -> float:
-    """Return an upper bound of the sum of |c_i theta_i| of the relation between coordinates theta_i that is
-    constraint row ``row``. Gears are such relations. |theta_i| at the end of the time step is bounded by |theta_i
-    at the start| + |its change|. The result is a scale of round-off. ``t`` contains all arrays of the model and
-    its state."""
+    """Return an upper bound of the sum of |c_i theta_i| of a linear relation between joint coordinates theta_i,
+    such as a gear. The relation is constraint row ``row``, the c_i are its factors; |theta_i| is bounded by the
+    start value plus the change in the time step. The result is a scale of round-off, 0 for other rows. ``t``
+    contains all arrays of the model and its state."""
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         total += abs(t.force_factor[f]) * (abs(t.theta0[f]) + abs(t.theta_change[f]))

@@ -64,10 +64,11 @@ def apply_law_forces(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def add_law_tangents(t: Tables, h: float) -> None:
-    """Subtract h times the derivatives of the forces of all force elements over a time step of length h from
-    Newton's matrix, ``t.blocks``. They are stiffness along the elements' coordinates and geometric stiffness. Rows
-    and columns of multipliers of relations (gears), and the dependence of joint friction on joint forces, are
-    written too. See docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
+    """Subtract h times the derivatives of the forces of all force elements over a time step of length h [s] from
+    Newton's matrix ``t.blocks``. They are stiffness along the elements' coordinates and geometric stiffness
+    (second derivatives). Blocks of relations such as gears with their multipliers, and the dependence of joint
+    friction on joint forces, are added too. See docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model
+    and its state."""
     for i in range(t.constraints, t.interactions):
         f, (begin, count) = i - t.constraints, acting_functions(t, i)
         if count == 0:

@@ -62,9 +62,10 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Return the work in the time step of source number q [J]. Sources are first all loads, then all interactions,
-    of which the work of prescribed motion and prescribed force counts. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the work [J] in the time step of energy source number q. Sources are first all loads, then all
+    interactions (constraints and force elements). For an interaction it is the work of prescribed motions, and for
+    a force element the work of its prescribed force is added. ``t`` contains all arrays of the model and its
+    state."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads
@@ -85,11 +86,11 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Return whether the energy balance of a time step of length h [s] is closed up to a tolerance. Energies
-    change by the work of loads and drives minus what is dissipated. ``damping`` is numerical damping, ``share`` a
-    factor of the allowed error besides round-off; velocities below ``still`` [m/s] are round-off, and
-    ``is_relaxed`` allows for joints that close less well. The error and the allowed error are stored in
-    ``t.ledger`` [J]; ``t`` contains all arrays of the model."""
+    """Return whether the energy balance of a time step of length h [s] is closed: the change of energies equals
+    the work of loads and drives minus losses. The tolerance is ``share`` times a fixed fraction of the energies,
+    plus round-off if that is exceeded. ``damping`` is numerical damping; velocities below ``still`` [m/s] are
+    round-off, and ``is_relaxed`` allows for joints that close less well. Error and tolerance are stored in
+    ``t.ledger`` [J]. ``t`` contains all arrays of the model."""
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
     translation = size
@@ -145,10 +146,10 @@ def sum_frame_energies(t: Tables, h: float, damping: float, with_parts: bool) ->
 
 @compiled
 def round_off_scale(t: Tables, h: float, damping: float) -> float:
-    """Return the sum of the absolute values of all terms whose differences are the energies of the time step [J].
-    This sum times the precision of floats is the round-off of the energy balance. It contains strain energies,
-    forces times the terms of positions, and rods. h is the length of the time step [s], ``damping`` numerical
-    damping. ``t`` contains all arrays of the model and its state.
+    """Return the sum of absolute values [J] of all terms whose differences are the energies of the time step. This
+    sum times the precision of floats is the round-off of the energy balance. It contains strain energies, rods,
+    and forces times displacements and position terms of all points. h is the length of the time step [s],
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state.
 
     Joints close to the round-off of the positions that they connect, and their forces work on it: a position is the
     centre of mass and an arm, which may cancel. Strains and elastic forces are sums that may cancel as well.

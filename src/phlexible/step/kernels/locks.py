@@ -7,8 +7,8 @@ from phlexible.step.compilation.notation import Tables, Truth
 @compiled
 def is_active(t: Tables, row: int) -> Truth:
     """Return whether constraint row ``row`` (one scalar equation of a joint or drive) is active. Rows without a
-    switch always are. Events lock and release the others during a run: a row is released while its entry of
-    ``t.locked_at`` is NaN. ``t`` contains all arrays of the model and its state."""
+    switch always are. Rows with a switch are locked and released by events during a run; a row is released while
+    the entry of its switch in ``t.locked_at`` is NaN. ``t`` contains all arrays of the model and its state."""
     switch = t.row_switch[row]
     if switch < 0:
         return True

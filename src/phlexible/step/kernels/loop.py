@@ -279,10 +279,10 @@ def take_step(
 
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float, least_speed: float) -> Truth:
-    """Return whether contacts in the time step of length h just attempted require substeps, and store their number
-    in ``t.parts`` (1: none). ``longest`` is the length of the full time step [s], ``damping`` numerical damping, a
-    multiple of the stiffness; velocities below ``least_speed`` [m/s] count as rest. ``t`` contains all arrays of
-    the model and its state."""
+    """Return whether contacts that were active in the time step of length h [s] just attempted require substeps.
+    Their number is stored in ``t.parts`` (1: none). It follows from the contact stiffness if a contact moves
+    faster than ``least_speed`` [m/s]. ``longest`` is the length of the full time step [s], ``damping`` numerical
+    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t, abs(h) * least_speed)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
@@ -314,10 +314,10 @@ def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
     """Return the status of a time step of length h [s] after Newton's method has stopped; lanes that are not
-    ``selected`` keep ``status``. It has not converged if an angle turned by a right angle or more, or a driven
-    angle is half a turn away. It is unbalanced if the energy balance is far from closed, else converged.
-    Velocities below ``still`` [m/s] and errors of relaxed factors (``is_relaxed``) are allowed for. Lanes are
-    mechanisms that advance at the same time.
+    ``selected`` keep ``status``. It is not converged if an angle turned by a right angle or more, or a driven
+    angle is half a turn away. It is unbalanced if the energy balance is far from closed, else converged; smaller
+    errors are counted. Round-off of velocities below ``still`` [m/s] and, if ``is_relaxed``, of relaxed factors is
+    allowed for. Lanes are mechanisms that advance together.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -370,9 +370,9 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
     """Set the first guess ``t.velocity1`` of velocities at the end of a time step of length h [s] by linear
     extrapolation from the last two. Only the ``selected`` lanes (mechanisms that advance at the same time) change.
-    The extrapolation error that is predicted from those of the last time steps is added, but not for redundant
-    constraints (``is_redundant``). ``part`` is the index of the substep of a composed time step, else -1; ``t``
-    contains all arrays of the model.
+    After enough equal steps the extrapolation error, predicted by a recurrence from earlier errors, is added
+    unless it is much larger than they were; never if ``is_redundant``. ``part`` is the index of the substep, else
+    -1. ``t`` contains all arrays of the model.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -468,11 +468,11 @@ def estimated_step_error(t: Tables, h: float) -> float:
 
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Store the velocities of this time step, and the error that their linear extrapolation had, for the first
-    guess of the next one. Errors are in ``t.line_miss``, their scalar products with earlier ones in
-    ``t.miss_product``. h is the length of the time step [s], ``part`` the index of the substep of a composed one
-    (else -1), ``iterations`` the number of Newton iterations; for ``is_redundant`` constraints only velocities are
-    stored.
+    """Store the velocities of this time step and the error of their linear extrapolation, from which the next
+    first guess is predicted. Errors go to ``t.line_miss``, their weighted scalar products with earlier errors to
+    ``t.miss_product``. Earlier errors are discarded if the step length changed. h is the length of the time step
+    [s], ``part`` the index of the substep (else -1), ``iterations`` the Newton iterations. Only velocities are
+    stored if ``is_redundant`` or few iterations were needed.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where

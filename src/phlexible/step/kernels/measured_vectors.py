@@ -90,11 +90,11 @@ def measure_rows(
     angles: Rows1,
     measured: Rows2,
 ) -> None:
-    """Evaluate sensors for many mechanisms of one structure: apply ``measured_vectors`` (positions and rates
-    of points) and then ``measure`` (coordinates and rates) to each row, and write the results to
-    ``measured``. ``position``, ``rotation``, ``eta``, ``velocity``, ``base``, ``shapes`` and ``coefficients`` have
-    a row for each mechanism; ``dimension``, ``vectors``, ``items``, ``functions``, ``terms``, ``chords`` and
-    ``parts`` are shared; ``positions``, ``rates`` and ``angles`` are scratch memory.
+    """Evaluate sensors for many mechanisms of one structure, one after the other, and write the results to
+    ``measured``, one row for each mechanism. For each, ``measured_vectors`` computes positions and rates of
+    points, and ``measure`` then sensor coordinates and rates. Arguments with a row for each mechanism are the
+    state, ``base``, ``shapes`` and ``coefficients``. ``positions``, ``rates`` and ``angles`` are scratch memory,
+    the other arguments are common to all mechanisms.
 
     Args:
         position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each

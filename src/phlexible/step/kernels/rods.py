@@ -86,11 +86,11 @@ def strain_index(t: Tables, s: int) -> int:
 
 @compiled
 def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) -> None:
-    """Write the strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries of the
-    rod's force elements there. ``stretch`` is Gamma (axial strain and two shears), ``bend`` is K (torsion and
-    two curvatures), in axes of the section. If ``stretch`` and ``bend`` are changes, the changes of the strains
-    are written. L is the triangular factor in ``t.rod_share``. ``t`` contains all arrays of the model and its
-    state."""
+    """Write the transformed strains L^T (Gamma, K) of quadrature point p of a rod into ``theta``, at the entries
+    of the rod's force elements there. Gamma, ``stretch``, contains axial strain and two shears; K, ``bend``,
+    torsion and two curvatures, in axes of the section. If both are changes, the changes of the strains are
+    written. L is the triangular factor in ``t.rod_share``. In plane models strains out of the plane are left out.
+    ``t`` contains all arrays of the model and its state."""
     L = t.rod_share + 3 * p
     first, second = stretch @ L[0] + bend @ L[1], bend @ L[2]
     for s in range(t.rod_strains):
@@ -184,9 +184,10 @@ def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) 
 
 @exported
 def add_rod_forces(t: Tables) -> None:
-    """Add the forces and moments of all rods on their sections to ``t.force_sum`` and ``t.moment_sum``, in world
-    axes. Sections are rigid bodies. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model and its
-    state."""
+    """Add the mean forces and moments of all rods on their sections (rigid bodies) to ``t.force_sum`` and
+    ``t.moment_sum``, in world axes. At each quadrature point they follow from the generalized forces of the
+    strains and the derivatives of the shape functions. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of
+    the model and its state."""
     for p in range(t.rod_points):
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
         force = t.rod_pull[2 * p] @ D
@@ -228,10 +229,10 @@ def rod_round_off(t: Tables) -> float:
 
 @exported
 def add_rod_tangents(t: Tables, h: float) -> None:
-    """Subtract h times the derivatives of all rod forces over a time step of length h from Newton's matrix. The
-    derivatives are those with respect to the velocities of the rod's sections at the end. They belong to the
-    blocks of all pairs of sections of one element in ``t.blocks``. ``t`` contains all arrays of the model and its
-    state."""
+    """Subtract h times the derivatives of all rod forces over a time step of length h [s] from Newton's matrix.
+    The derivatives are with respect to the velocities of the rods' sections at the end, and contain material and
+    geometric stiffness. They are added to the blocks of all pairs of sections of an element in ``t.blocks``. ``t``
+    contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
         X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)

@@ -107,10 +107,11 @@ def _helper(way: Vector) -> Vector:
 
 @exported
 def start_slide(t: Tables, i: int) -> float:
-    """Return the coordinate theta of interaction i, a joint that slides along a line, at the start of the time
-    step [m]. It is the position along the line, by Newton's method, or 0 for an offset across it. The active
-    pieces, the position and the tangent there are stored. Once an event has released the joint no piece is active
-    and the last coordinate is returned. ``t`` contains all arrays of the model and its state."""
+    """Return the coordinate [m] of interaction i, a joint that slides along a line, at the start of the time step.
+    It is the position along the line, by a few steps of Newton's method from the last position, or 0 for an offset
+    across the line. The active pieces of the line, the position and the tangent there are stored. If an event has
+    released the joint, no piece is active and the last coordinate is returned. ``t`` contains all arrays of the
+    model and its state."""
     f, base = i - t.constraints, t.functions_begin[i]
     s = t.slide_of[f]
     fill(t.function_change + base, t.functions_count[i], 0.0)
@@ -148,11 +149,11 @@ def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def add_weights(t: Tables, s: int, first: int, begin: float, position: float) -> None:
-    """Compute the interpolation weights of the line's nodal vectors in a time step in which the sliding point
-    moves from ``begin`` to ``position`` [m]. Stored in ``t.slide_weight`` are weights at the mean, difference
-    quotients of the weights, derivatives of these with respect to ``position``, and weights at the end.
-    Derivatives of the weights along the line at the end go to ``t.slide_slope``. ``first`` is the first active
-    vector of line s. ``t`` contains all arrays of the model and its state."""
+    """Compute the weights of cubic interpolation of line s in a time step in which the sliding point moves from
+    ``begin`` to ``position`` [m]. ``t.slide_weight`` receives mean weights of both ends, difference quotients of
+    the weights, their derivatives with respect to ``position``, and weights at the end. ``t.slide_slope`` receives
+    derivatives along the line at the end. ``first`` is the first active vector of the line. ``t`` contains all
+    arrays of the model and its state."""
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)
@@ -187,10 +188,11 @@ def add_weights(t: Tables, s: int, first: int, begin: float, position: float) ->
 
 @exported
 def slide_weights(t: Tables, i: int) -> None:
-    """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
-    scalar functions, and store them in ``t.along``. The coordinate is the position along a line, or an offset
-    across it. Derivatives of the coordinate with respect to the functions at the end go to ``t.slope``,
-    derivatives of the weights to ``t.tangent``. ``t`` contains all arrays of the model and its state.
+    """Compute the weights omega of the discrete derivative of a sliding joint's coordinate with respect to its
+    scalar functions. Interaction i is the joint; the coordinate is the position along its line, or an offset
+    across it. The position at the end of the step is computed by Newton's method. The weights are stored in
+    ``t.along``, derivatives of the coordinate at the end in ``t.slope``, derivatives of the weights in
+    ``t.tangent``. ``t`` contains all arrays of the model and its state.
 
     The tangent at the start of the step only serves to compute the position at its end: weights are the same for
     the step backwards.

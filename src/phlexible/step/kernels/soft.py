@@ -92,9 +92,10 @@ def trace_of(a: Vector) -> float:
 
 @compiled_lane_by_lane
 def log_of_thickness_squared(a: float, b: float, x: float) -> float:
-    """Return the logarithm of c, the square of the thickness ratio (deformed over undeformed) of an elastic sheet
-    whose stress across it is zero. It is computed by Newton's method. x = det C is the square of the area ratio in
-    its plane; a and b are the Lame parameter and the shear modulus of small strains [Pa]."""
+    """Return the logarithm of c, the squared thickness ratio (deformed over undeformed) of an elastic sheet
+    without stress across it. The material is compressible neo-Hookean; Newton's method is iterated to round-off. x
+    = det C is the square of the area ratio in its plane; a and b are the Lame parameter and the shear modulus of
+    small strains [Pa]."""
     ratio = a / (2.0 * b)
     log_x = log(x)
     log_c = -log_x * ratio / (1.0 + ratio)
@@ -220,10 +221,10 @@ def sheet_quotient(a: float, b: float, x: float, change: float) -> tuple[float, 
 
 @compiled
 def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
-    """Return the strain energy density W(C) of group g of soft elements (one material) at the right Cauchy-Green
-    tensor C [J/m3]. The linear law (St. Venant-Kirchhoff) has Lame's constants. Other laws sum one function of
-    each invariant of C, computed from C - I so that small strains do not cancel. c are the diagonal and x the
-    shear components of C. ``t`` contains all arrays of the model and its state."""
+    """Return the strain energy density W(C) [J/m3] of group g of soft elements (one material) at the right
+    Cauchy-Green tensor C. The linear law (St. Venant-Kirchhoff) has Lame's constants. Other laws sum one function
+    for each of the three invariants of C, computed from C - I against round-off. c are the components (11, 22, 33)
+    and x the components (23, 13, 12) of C. ``t`` contains all arrays of the model and its state."""
     if t.soft_law[g] == QUADRATIC:
         e = 0.5 * (c - vector(1.0, 1.0, 1.0))
         trace = trace_of(e)
@@ -424,9 +425,10 @@ def branch_gain(t: Tables, g: int, h: float) -> float:
 
 @exported
 def advance_soft_branches(t: Tables, h: float) -> float:
-    """Replace the strains of the Maxwell branches of all soft elements by those at the end of the time step of
-    length h; return the energy that their dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series.
-    ``t`` contains all arrays of the model and its state.
+    """Replace the strains of the Maxwell branches of all soft elements by their values at the end of the time
+    step. Return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a dashpot in series; its
+    strain decays and follows the strain change at its quadrature point. h is the length of the step [s]. ``t``
+    contains all arrays of the model and its state.
 
     It must be called before the nodes have moved.
     """
@@ -476,10 +478,11 @@ def branch_density(t: Tables, e: int, p: int) -> float:
 
 @exported
 def add_soft_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the internal forces of all soft elements to the balances of their nodes in ``t.residual``.
-    Internal forces are derivatives of the strain energy, positive where they resist a displacement. The energies
-    stored and lost in the time step of length h are added to ``t.family_work`` [J]; ``damping`` is numerical
-    damping. ``t`` contains all arrays of the model and its state."""
+    """Add h times the mean internal forces of all soft elements to the residuals of their nodes in
+    ``t.residual``. Internal forces are derivatives of the strain energy, positive where they resist a
+    displacement, with damping and Maxwell branches. The energies stored and lost in the time step of length h
+    [s] are added to ``t.family_work`` [J]; ``damping`` is numerical damping. ``t`` contains all arrays of the
+    model and its state."""
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         k, first = t.soft_nodes_count[e], t.soft_nodes_begin[e]
@@ -548,8 +551,9 @@ def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> N
 
 @exported
 def add_soft_energy(t: Tables) -> None:
-    """Add the energy that all soft elements store at the state, with that of their Maxwell branches, to the strain
-    energy in ``t.energy`` [J]. ``t`` contains all arrays of the model and its state."""
+    """Add the elastic energy of all soft elements at the present state, with that of their Maxwell branches, to
+    the strain energy ``t.energy[1]`` [J]. It is integrated by quadrature of the strain energy density. ``t``
+    contains all arrays of the model and its state."""
     for e in range(t.soft_elements):
         g = t.soft_group[e]
         for p in range(t.soft_points_count[e]):

@@ -146,8 +146,8 @@ def constraints_close(t: Tables) -> Truth:
 
 @compiled
 def add_interaction_tangents(t: Tables, h: float) -> None:
-    """Add the derivatives of the residual that constraints and force elements cause over a time step of length h
-    to Newton's matrix, ``t.blocks``. They are constraint gradients, geometric stiffness and minus h times force
+    """Add the derivatives of the residual due to constraints and force elements over a time step of length h [s]
+    to Newton's matrix ``t.blocks``. They are constraint gradients, geometric stiffness and minus h times force
     derivatives. Inactive constraints get 1 on the diagonal; rows of auxiliary unknowns are written too. See
     docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
@@ -226,9 +226,9 @@ def set_auxiliary_rows(t: Tables, k: int) -> None:
 @compiled
 def prescribed_motion_work(t: Tables, i: int) -> float:
     """Return the work in the time step [J] that prescribed motions (moving frames and driven paths) do through
-    interaction i. It is minus the generalized force of the interaction times the change of its function that they
-    cause; 0 if nothing in the model moves so. Interactions are first the constraints, then the force elements. See
-    docs/theory.md, 8, (8.5). ``t`` contains all arrays of the model and its state."""
+    interaction i. For each scalar function it is minus the generalized force times the change of the function that
+    they cause. It is 0 if the model has no prescribed motion. Interactions are first the constraints, then the
+    force elements. See docs/theory.md, 8, (8.5). ``t`` contains all arrays of the model and its state."""
     if t.moving == 0:
         return 0.0
     total = t.frame_work[i - t.constraints] if i >= t.constraints else 0.0
@@ -264,9 +264,10 @@ def angles_can_be_counted(t: Tables) -> Truth:
 
 @compiled
 def drives_are_smooth(t: Tables) -> Truth:
-    """Return whether no prescribed path in use changes by 1.5707 (rad or m) or more from start to end of this time
-    step. No direction of a moving frame (a ground frame with prescribed motion) may turn by a right angle or more
-    either. ``t`` contains all arrays of the model and its state."""
+    """Return whether all prescribed motions change little from start to end of this time step. A prescribed
+    path in use must change by less than 1.5707 (rad or m). A direction of a moving frame (a ground frame with
+    prescribed motion) must turn by less than a right angle. ``t`` contains all arrays of the model and its
+    state."""
     are_small = True
     for k in range(t.vectors):
         if t.vector_carrier[k] == MOVING and t.vector_is_point[k] == 0:
@@ -429,9 +430,10 @@ def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
 
 @compiled
 def add_masses(t: Tables) -> None:
-    """Add the masses of all floating bodies and nodes to the blocks of linear velocities in ``t.blocks``, Newton's
-    matrix. A body has one mass. Nodes of strings and soft bodies also have coupling masses with neighbours, which
-    are added to the blocks of these pairs of nodes. ``t`` contains all arrays of the model and its state."""
+    """Add the masses of all floating bodies and nodes to the diagonals of the blocks of linear velocities in
+    Newton's matrix ``t.blocks``. A body has one mass. Nodes of strings and soft bodies also have coupling masses
+    with neighbours, which are added to the blocks of these pairs of nodes. ``t`` contains all arrays of the model
+    and its state."""
     for p in range(t.mass_pairs):
         b = t.mass_second[p]
         block, width = t.blocks + t.mass_block[p], t.corner_stride[b] if b < t.frames else t.carrier_stride[b]

@@ -138,10 +138,10 @@ def start_teams(t: Tables, continues: bool) -> None:
 
 @exported
 def move_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the motion over a time step of length h of all bodies in teams, and their balances without external
-    forces. Both are copied to the tables of the mechanism. A team is a set of equal bodies that are computed
-    together in SIMD lanes. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all
-    arrays of the model and its state."""
+    """Compute the motion over a time step of length h [s] of all groups of equal bodies, and their balances
+    without external forces. The bodies of a group are computed together in SIMD lanes. Rotations, elastic
+    coordinates and residuals of the balances are copied to the arrays of the mechanism. ``damping`` is numerical
+    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, d = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.dimension
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -183,10 +183,10 @@ def later(t: Tables, g: int, lane: int, i: int) -> int:
 
 @exported
 def eliminate_teams(t: Tables, relaxation: float) -> Truth:
-    """Factor the diagonal blocks of all bodies in teams and update the blocks that are eliminated later; return
-    True where a body is singular. A team is a set of equal bodies that are computed together in SIMD lanes.
-    ``relaxation`` is the relative term added for redundant constraints. ``t`` contains all arrays of the model and
-    its state."""
+    """Factor the diagonal blocks of all groups of equal bodies, and update the blocks that are eliminated later.
+    The bodies of a group are computed together in SIMD lanes. Return True, without further groups, as soon as a
+    body is singular. ``relaxation`` is the relative term added for redundant constraints; if it is positive,
+    scales of constraint rows are updated. ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)
         n, count = t.visit_size[first], t.neighbours_count[first]
@@ -227,8 +227,9 @@ def _add_product(t: Tables, team: Tables, g: int, i: int, j: int, measures: bool
 
 @exported
 def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
-    """Solve for the rows of b that belong to bodies in teams (equal bodies that are computed together in SIMD
-    lanes): forward substitution, or back substitution if ``returns``. ``t`` contains all arrays of the model and
+    """Do the forward substitution, or back substitution if ``returns``, for the rows of all groups of equal
+    bodies. The bodies of a group are computed together in SIMD lanes. The right side b, shape (unknowns,), changes
+    in place; going forward, the rows of later blocks are updated too. ``t`` contains all arrays of the model and
     its state."""
     for g in range(active_team_count(t)):
         own, first = tables_of_teams(t.team[0]), visit_of(t, g, 0)

@@ -61,9 +61,10 @@ def begin_vectors(t: Tables) -> None:
 
 @compiled
 def end_vectors(t: Tables) -> None:
-    """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes, in
-    ``t.change``. Vectors from centres of mass at the end go to ``t.arm1``; the forces ``t.pull`` on all vectors
-    are set to zero. ``t`` contains all arrays of the model and its state."""
+    """Compute the changes in the time step of all points and directions on bodies and nodes, in world axes, and
+    store them in ``t.change``. Vectors from centres of mass at the end go to ``t.arm1``; the forces ``t.pull`` on
+    all vectors are set to zero. Prescribed vectors are left out. ``t`` contains all arrays of the model and its
+    state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         t.pull[k] = vector(0.0, 0.0, 0.0)
@@ -124,8 +125,9 @@ def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
 
 @compiled
 def solve_moment(D: Matrix, moment: Vector) -> Vector:
-    """Return the vector u for which the forces u x d_i on the three directions d_i, the rows of D, have this
-    moment. See docs/theory.md, 4, (4.16)."""
+    """Return the vector u for which the forces u x d_i on three directions d_i, the rows of D, have a given
+    ``moment``. The moment is the sum of d_i x (u x d_i). It is solved by the adjugate of the 3 x 3 matrix; a
+    singular one is not checked. See docs/theory.md, 4, (4.16)."""
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
     x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))
@@ -229,10 +231,10 @@ def velocity_index(t: Tables, k: int, i: int) -> int:
 
 @compiled
 def add_force_tangents(t: Tables, h: float) -> None:
-    """Subtract derivatives of the generalized forces on floating bodies from the bodies' diagonal blocks in
-    Newton's matrix, ``t.blocks``. These derivatives arise since moment arms and axes rotate with the body while
-    forces on its points stay constant. h is the length of the time step. See docs/theory.md, 4, (4.12). ``t``
-    contains all arrays of the model and its state."""
+    """Subtract derivatives of the generalized forces on floating bodies from the diagonal blocks of the bodies in
+    Newton's matrix ``t.blocks``. Forces on points stay constant; the derivatives arise since moment arms and axes
+    rotate with the body, and arms deform with it. h is the length of the time step [s]. See docs/theory.md, 4,
+    (4.12). ``t`` contains all arrays of the model and its state."""
     d = t.dimension
     for b in range(t.frames):
         axes, width, block = t.axes_of[b], t.corner_stride[b], t.blocks + t.node_diagonal[b]

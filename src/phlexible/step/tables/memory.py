@@ -272,8 +272,9 @@ class Memory:
 
     @property
     def structure(self) -> bytes:
-        """Return a digest (SHA-256) of all counts and integer tables of this memory, cached. It is equal for
-        mechanisms of one structure, which can advance at the same time in SIMD lanes."""
+        """Return a digest (SHA-256) of all counts and integer arrays of this memory, computed once and cached. It
+        is equal for mechanisms of one structure, which can advance at the same time in SIMD lanes; floating-point
+        values do not count."""
         if not self._structure:
             found = sha256(repr(sorted(self.counts.items())).encode())
             for name, table in sorted(self._tables.items()):
@@ -340,9 +341,9 @@ class Memory:
 
 
 def packed(data: Mapping[str, ArrayLike]) -> tuple[dict[str, int], dict[str, NDArray[Any]]]:
-    """Return all counts of a mechanism by name, and all tables of ``data``, entries by the names of tables, as
-    contiguous arrays by name. Counts that follow from lengths of tables are added; a list of arrays is
-    concatenated, and lengths of a ragged list become offsets.
+    """Return all counts of a mechanism by name, and all arrays of ``data`` as contiguous arrays by name. ``data``
+    has entries by the names of the model's arrays. Counts that follow from lengths of arrays are added. A list of
+    arrays is concatenated, and the lengths of a ragged list become offsets with the end.
 
     Lists of arrays of several entries become one array. The lengths of a ragged list, which have its name, become
     the offsets at which the entries of its owners begin, and the end.
@@ -480,8 +481,9 @@ class LaneMemory:
             self.state[:, lane] = memory.state
 
     def set_tables(self, memories: Sequence[Memory]) -> None:
-        """Copy the constant model tables of mechanism i, of ``memories``, to column i of these tables (SIMD lane
-        i). All values of this lane that change in a run become zero. A mechanism whose tables are there already
+        """Copy the constant arrays of mechanism i of ``memories`` to column i (SIMD lane i) of this memory. All
+        values of the lane that change in a run become zero. Arrays that depend only on types of bodies are not
+        copied: their addresses from the first mechanism are stored. A mechanism whose arrays are there already
         (the same object) is skipped."""
         for lane, memory in enumerate(memories):
             if self._known[lane] is memory._tables:

@@ -385,10 +385,10 @@ def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vecto
 
 @compiled
 def contact_normal(t: Tables, i: int, j: int) -> tuple[Vector, float, float]:
-    """Return the unit normal of the contact of shapes i and j, from j to i in world axes, and its two parameters.
-    These are positions along both axes, from 0 to 1. With a solid the normal is normal to its surface at the
-    middle of the step, else along the line between nearest points of both axes. It is zero if these points
-    coincide. ``t`` contains all arrays of the model and its state."""
+    """Return the unit normal of the contact of shapes i and j, from j to i in world axes, and two parameters. The
+    parameters are positions of the contact along the axes of both, from 0 to 1. With a solid the normal is normal
+    to its surface at the middle of the step, else along the line between nearest points of both axes. It is zero
+    if these points coincide. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] > RIM:
         n, s = _solid_normal(t, i, j)
         return n, s, 0.0

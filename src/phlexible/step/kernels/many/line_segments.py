@@ -304,9 +304,10 @@ def line_distance(t: Tables, i: int, j: int, share: float) -> float:
 @compiled
 def segment_distance_change(t: Tables, i: int, j: int) -> tuple[float, float, float, Vector, Vector]:
     """Return the signed distance of line segment i from solid j at the start of the time step, its change [m], and
-    three further values. These are the mean parameter s of the contact and the discrete gradients with respect to
-    both ends, whose products with the displacements of the ends sum to the change. ``t`` contains all arrays of
-    the model and its state."""
+    three further values. They are the mean parameter s of the contact and discrete gradients with respect to both
+    ends; their products with the end displacements, in the solid's axes, sum to the change. If the segment is too
+    far to touch at start and end, a large distance and no change are returned. ``t`` contains all arrays of the
+    model and its state."""
     radius, length = t.member_radius[i], t.member_size[3 * i]
     a, da = position_in_solid(t, t.member_start[i], j)
     b, db = position_in_solid(t, t.member_end[i], j)
@@ -509,9 +510,9 @@ def nearest_parameters(ru: float, rv: float, uu: float, uv: float, vv: float) ->
 
 @compiled
 def segment_distance(r: Vector, u: Vector, v: Vector) -> tuple[float, float, float]:
-    """Return the distance F of two line segments [m] and the parameters s and t (0 .. 1) of their nearest points,
-    where r is the difference of their starts and u, v are their vectors. F^2 has an additional small term in the
-    distances of s and t from 1/2, which makes nearest points of parallel segments unique."""
+    """Return the distance F of two line segments [m] and the parameters s and t (0 to 1) of their nearest points.
+    r is the difference of their starts, u and v are their vectors. If both have a length, F^2 has an additional
+    small term in the distances of s and t from 1/2, which makes nearest points of parallel segments unique."""
     ru, rv, uu, uv, vv = dot(r, u), dot(r, v), dot(u, u), dot(u, v), dot(v, v)
     s, t = nearest_parameters(ru, rv, uu, uv, vv)
     e = r + s * u - t * v

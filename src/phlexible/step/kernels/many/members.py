@@ -60,8 +60,8 @@ def axis_mean(t: Tables, axes: Integers, k: int) -> Vector:
 
 @compiled
 def position_in_solid(t: Tables, p: int, j: int) -> tuple[Vector, Vector]:
-    """Return the position of point p relative to solid j at the start of the time step, and its change in the step
-    [m]. Both are components in the axes of the solid, relative to its centre, so that the change contains the
+    """Return the position [m] of point p relative to the centre of solid j at the start of the time step, and its
+    change. Both are components in the axes of the solid at the respective time, so that the change contains the
     solid's motion. ``t`` contains all arrays of the model and its state."""
     k, axes = t.member_start[j], t.member_axis + 6 * j
     r, dr = t.world0[p] - t.world0[k], t.change[p] - t.change[k]
@@ -146,9 +146,10 @@ def rim_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 
 @compiled
 def drilling_radius(t: Tables, i: int, n: Vector) -> float:
-    """Return the radius at which friction resists the spinning of rim i (a circle) about the normal n of the plane
-    below it [m]. It is the radius of the rim where it lies flat (for a disc two thirds of it) and almost 0 where
-    it stands. It is 0 if contact shape i is no rim. ``t`` contains all arrays of the model and its state."""
+    """Return the radius [m] at which friction resists the spinning of rim i (a circle) about the normal n of the
+    plane that it touches. It is the radius of the rim where it lies flat (for a disc two thirds of it) and almost
+    0 where it stands upright. It is 0 if contact shape i is no rim. ``t`` contains all arrays of the model and its
+    state."""
     if t.member_kind[i] != RIM:
         return 0.0
     share = dot(n, axis_mean(t, t.member_axis + 6 * i, 2))
@@ -159,8 +160,9 @@ def drilling_radius(t: Tables, i: int, n: Vector) -> float:
 
 @compiled
 def lowest_rim_point(t: Tables, i: int, n: Vector) -> Vector:
-    """Return the lowest point of rim i (a circle) over a plane with unit normal n, at the mean of the time step
-    [m]. ``t`` contains all arrays of the model and its state."""
+    """Return the lowest point [m] of rim i (a circle on a body) over a plane with unit normal n, in world axes.
+    The pose is that at the middle of the time step. Where the rim lies almost flat the point moves smoothly to its
+    centre. ``t`` contains all arrays of the model and its state."""
     a, size = axis_mean(t, t.member_axis + 6 * i, 2), t.member_size + 3 * i
     a = (1.0 / sqrt(dot(a, a))) * a
     across, root = n - dot(n, a) * a, sqrt(abs(1.0 - dot(n, a) ** 2 + RIM_ROUNDING * RIM_ROUNDING))
@@ -266,10 +268,10 @@ def apply_point_force(t: Tables, m: int, s: float, arm: Vector, f: Vector) -> No
 
 @compiled
 def apply_end_moments(t: Tables) -> None:
-    """Apply the collected moments of all contact forces as forces, added to ``t.pull``, on the body-fixed
-    directions at the ends of contact shapes. The work on directions that are prescribed functions of time is
-    subtracted from ``t.frame_work``. Contact shapes are spheres, line segments and solids. ``t`` contains all
-    arrays of the model and its state."""
+    """Add the collected moments of all contact forces to ``t.pull``, as forces on the body-fixed directions at the
+    ends of contact shapes. The work on directions that are prescribed functions of time is subtracted from
+    ``t.frame_work``. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model
+    and its state."""
     for n in range(t.turning_ends[0]):
         e = t.turning_end[n]
         moment, axes, g = t.end_moment[e], t.member_axis + 3 * e, t.end_dual + 3 * e
@@ -283,9 +285,9 @@ def apply_end_moments(t: Tables) -> None:
 
 @compiled
 def moving_frame_work(t: Tables, m: int) -> float:
-    """Return the work in the time step of the present forces on those vectors of contact shape m that are
-    prescribed functions of time [J]. Contact shapes are spheres, line segments and solids. ``t`` contains all
-    arrays of the model and its state."""
+    """Return the work [J] of the contact forces ``t.pull`` in the time step on prescribed vectors of contact shape
+    m. The vectors, functions of time, are end points and body-fixed directions; all others contribute 0. Contact
+    shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its state."""
     p, q, total = t.member_start[m], t.member_end[m], _moving_vector_work(t, t.member_start[m])
     if q != p:
         total += _moving_vector_work(t, q)

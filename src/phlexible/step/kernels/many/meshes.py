@@ -82,8 +82,9 @@ def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
 @compiled
 def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
     """Return the index of the triangle of mesh j nearest to a point w, the number of its nearest feature, and the
-    nearest point. Features are 0: face, 1 to 3: an edge, 4 to 6: a vertex. Points are in the axes of the mesh; the
-    search uses a tree of bounding boxes. ``t`` contains all arrays of the model and its state."""
+    nearest point. Features are 0: face, 1 to 3: an edge, 4 to 6: a vertex. Points are in the axes of the mesh. The
+    search descends a tree of bounding boxes and skips boxes that are farther than the best triangle so far. ``t``
+    contains all arrays of the model and its state."""
     box = t.member_mesh[j]
     end, best, found, part, foot = t.mesh_after[box], _squared_distance_bound(t, box, w), 0, 0, w
     while box < end:
@@ -225,9 +226,10 @@ def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float)
 @compiled
 def mesh_distance_change(t: Tables, j: int, w: Vector, dw: Vector, radius: float) -> tuple[float, float, Vector]:
     """Return the signed distance of a point w from mesh j at the start of the time step, its change [m], and a
-    discrete gradient. The point moves by dw; the scalar product of the gradient and dw is the change. If the point
-    is too far to touch at start and end, the gradient is zero. Distances below twice ``radius`` are smoothed; for
-    0 no distance is. ``t`` contains all arrays of the model and its state."""
+    discrete gradient. The point moves by dw, in the axes of the mesh; the scalar product of the gradient and dw is
+    the change. If the point is too far to touch at start and end, the gradient is zero. Positive distances below
+    twice ``radius`` are smoothed where several faces are near; with ``radius`` 0 none are. ``t`` contains all
+    arrays of the model and its state."""
     end = w + dw
     far, away = distance_if_far(t, j, w, radius), distance_if_far(t, j, end, radius)
     if far > 0.0 and away > 0.0:

@@ -97,9 +97,10 @@ def dissipate_pair(t: Tables, index: int) -> None:
 
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
-    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step;
-    -1 if it is new or has neither friction nor restitution. Pairs must be looked up in ascending order; the energy
-    of stored pairs that are skipped counts as lost. ``t`` contains all arrays of the model and its state."""
+    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step.
+    It is -1 if the pair is new or its contact group has neither friction nor restitution. Pairs must be looked up
+    in ascending order, since the search continues where the last one ended; the energy of stored pairs that are
+    skipped counts as lost. ``t`` contains all arrays of the model and its state."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -125,10 +126,11 @@ def pair_number(t: Tables, i: int, j: int) -> float:
 
 @compiled
 def store_pair_deflection(t: Tables, i: int, j: int, active_pair: int, index: int) -> int:
-    """Copy how far the friction bristles of contact pair (i, j) were deflected in the attempted time step to entry
-    ``active_pair`` of ``t.met_bend``. Bristles are friction springs. The stored list, in the order of pair
-    numbers, is searched from index ``index`` on; returned is the index at which the search for the next pair
-    begins. ``t`` contains all arrays of the model and its state."""
+    """Copy how far the friction springs (bristles) of contact pair (i, j) were deflected in the attempted time
+    step to entry ``active_pair`` of ``t.met_bend``. The three values, for sliding, rolling and spinning, are 0 if
+    the pair is not in the stored list. The list, in the order of pair numbers, is searched from ``index`` on.
+    Return the index at which the search for the next pair begins. ``t`` contains all arrays of the model and its
+    state."""
     number = pair_number(t, i, j)
     while index < t.kept_pairs and 0.0 < abs(t.pair_bristle_end[PAIR * index]) < number:
         index += 1
@@ -186,10 +188,11 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
 def apply_pair_friction(
     t: Tables, i: int, j: int, s: float, z: float, n: Vector, normal: float, h: float, touch: int, known: int
 ) -> None:
-    """Add the friction forces of contact shapes i and j over a time step of length h to ``t.pull``. They oppose
-    slip, rolling and drilling. Without friction or normal force the stored friction energy is lost, and only the
-    impact speed is stored. ``normal`` is the normal force along n; s and z are parameters of the contact on both
-    axes. ``touch`` is the contact's index, ``known`` the pair's in the last step (-1: new).
+    """Add the friction forces of contact shapes i and j over a time step of length h [s] to ``t.pull``. They
+    oppose slip, rolling and spinning (drilling), and are limited by friction coefficients times ``normal``, the
+    normal force along n. Without friction or normal force the stored friction energy is lost; only an impact speed
+    may be stored. s and z are parameters of the contact on both axes. ``touch`` is the contact's index, ``known``
+    the pair's in the last step (-1: new).
 
     Derivatives of the friction (8.44) are added at index ``touch``. History variables of the pair are stored if
     there is room.

@@ -55,8 +55,8 @@ def add_pair(
 ) -> int:
     """Append the contact of shapes i and j to the list of contact pairs that couple bodies in Newton's matrix. Its
     stiffness is the 3 x 3 matrix ``slope``. Return the index of the pair; it is ``t.matrix_pairs`` if the list is
-    full, and the pair does not count then. The other arguments are those of ``store_pair``: parameters, normal and
-    arms of the contact."""
+    full, and the pair does not count then. The other arguments are those of ``store_pair``: parameters s and z on
+    both axes, normal, and vectors to the contact point."""
     n = t.held_count[0]
     store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
     t.held_slope[n] = slope
@@ -152,10 +152,11 @@ def _store_turns(
 
 @exported
 def add_pair_tangents(t: Tables, h: float) -> None:
-    """Add h times the stiffness of all contact pairs that transmit a force in the last evaluation to Newton's
-    matrix. The stiffness is minus the derivative of the forces. Couplings of velocities of one body are added to
-    the body's block in ``t.blocks``; couplings of different bodies are stored in a list of pairs, for the
-    iterative solution. h is the length of the time step. ``t`` contains all arrays of the model and its state."""
+    """Add h times the stiffness of all contact pairs that transmitted a force in the last evaluation to Newton's
+    matrix. The stiffness is minus the derivative of the forces. Couplings within one body are added to its block
+    in ``t.blocks``; couplings of different bodies, and of bodies stored in segments, are kept in a list of pairs
+    for the iterative solution. h is the length of the time step [s]. ``t`` contains all arrays of the model and
+    its state."""
     clear_matrix_pairs(t)
     t.pair_half_step[0] = 0.5 * h
     for n in range(t.touch_count[0]):
@@ -376,10 +377,10 @@ def _solve_least_squares(H: Reals, rotated: Reals, count: int) -> None:
 
 @exported
 def coupled_squared_frequency(t: Tables, h: float) -> float:
-    """Return an estimate of the largest squared frequency omega^2 [1/s2] of the bodies on the springs of all
-    stored contact pairs. It is computed by a few power iterations and multiplied by a safety factor. Return -1 if
-    there was no room to store all pairs. h is the time step in which they were stored. ``t`` contains all arrays
-    of the model and its state.
+    """Return an estimate of the largest squared angular frequency [1/s2] of the bodies on the springs of all
+    stored contact pairs. It is computed by a few power iterations with Rayleigh's quotient and multiplied by a
+    safety factor. Return -1 if there was no room to store all pairs, 0 if the springs do not act. h is the time
+    step in which they were stored [s]. ``t`` contains all arrays of the model and its state.
 
     The iteration uses the factored blocks of inertia and Rayleigh's quotient; the factor is ``BEYOND``.
     """

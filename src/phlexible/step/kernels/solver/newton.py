@@ -116,8 +116,9 @@ def accept_trial_update(t: Tables) -> None:
 
 @compiled
 def compute_trial_update(t: Tables) -> float:
-    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, store
-    it in ``t.trial_update``; return its norm [m/s]. ``t`` contains all arrays of the model and its state."""
+    """Compute the update -J^-1 r of Newton's method from the present residual r with the factored matrix J, and
+    store it in ``t.trial_update``. Couplings by contact pairs that J does not contain are corrected by iteration.
+    Return the norm of the update's velocities [m/s]. ``t`` contains all arrays of the model and its state."""
     for i in range(t.unknowns):
         t.trial_update[i] = -t.residual[i]
     substitute(t, t.trial_update, 1)
@@ -127,10 +128,10 @@ def compute_trial_update(t: Tables) -> float:
 
 @compiled
 def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
-    """Remove from the multipliers ``t.multiplier1`` of redundant joints the component that moves nothing (null
-    space), with the factors of the last time step. Returned is its size relative to the multipliers. Only the
-    selected lanes (of several mechanisms that advance at the same time) change. ``t`` contains all arrays of the
-    model and its state.
+    """Remove the null-space component, joint forces that cancel each other, from the multipliers ``t.multiplier1``
+    of redundant joints. It is computed by solving twice with the factors of the last time step. Return its largest
+    entry over the largest multiplier, 0 without multipliers. Only the ``selected`` lanes (of several mechanisms
+    that advance at the same time) change. ``t`` contains all arrays of the model and its state.
 
     The result is its size over that of the multipliers: about the relaxation squared where joints are independent,
     1 where not.
