@@ -359,10 +359,10 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return self._seen(), {}
 
     def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
-        """Advance all environments by one interval with actions, shape (n, inputs). Return observations, rewards,
-        terminated, truncated, and {"time": (n,)}. An environment whose episode ended in the last call begins a new
-        episode instead, with reward 0. If a time step fails, the episode is terminated, and "error" is added to
-        the dictionary.
+        """Advance all n environments by one interval with actions, shape (n, inputs). Return observations,
+        rewards, terminated, truncated, and {"time": (n,)} [s]. An environment whose episode ended in the last call
+        begins a new episode instead, with reward zero. If a time step fails, its episode is terminated, and the
+        message is added under "error".
 
         The dictionary has "error" where steps failed.
 
@@ -394,9 +394,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Any]):
         return seen, rewards, is_over, is_late, info
 
     def _begin(self, which: Sequence[int]) -> None:
-        """Begin new episodes in the environments with the indices ``which``. If the model is that of the last
-        episode and unchanged, the run continues from its saved start; otherwise a new run replaces it in
-        ``self._live``."""
+        """Begin new episodes in the environments with the indices ``which``. Each environment calls its build
+        function. If that returns the model of the last episode, unchanged, the run continues from its saved start.
+        Otherwise a new run replaces it in ``self._live``, and the lists of sensors are made anew."""
         live, has_new = self._live, False
         for k in which:
             env = self._envs[k]

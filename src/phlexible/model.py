@@ -280,10 +280,10 @@ class Model(Mechanism):
         stop: When | None,
         motion: Motion,
     ) -> Repeatable | str:
-        """Return a function that repeats a finished run of this model (``motion``) with other time steps, for
-        error estimates. If that is impossible, return the reason. ``kind`` is the start of the run,
-        ``duration`` and ``step`` its length and time step [s], ``options`` are those of its scheme, ``stop``
-        is the condition that ends it."""
+        """Return an object that repeats a finished run of this model (``motion``) with other time steps, for error
+        estimates. Return the reason as a text instead for an adaptive step, a ``stop`` condition, events or an
+        unfinished run. ``kind`` is the start of the run; ``duration`` and ``step`` are in s. Repeating raises
+        ``ModelError`` if the model was changed since."""
         reasons = {
             "tolerance= changes steps as it goes": options.tolerance is not None,
             "stop= ends each run at another instant": stop is not None,
@@ -669,10 +669,10 @@ def _run(
     stop: When | None,
     is_read_at_once: bool = False,
 ) -> WholeRun[Motion]:
-    """Return a generator that takes the time steps of one run and whose return value is its motion. ``duration``
-    and ``step`` are in s, ``options`` are order and damping of the scheme. ``kind`` is the initial state, ``stop``
-    a condition that ends the run. ``output`` is called with the ``System`` and returns the object that stores
-    instants. ``is_read_at_once``: no function of the user changes before the motion is read."""
+    """Return a generator that simulates one run, new or continued from a file; its return value is the motion.
+    ``kind`` is the initial state, ``duration`` and ``step`` are in s, ``stop`` is a condition that ends the run.
+    ``output`` is called with the ``System`` and returns the object that stores instants. Errors get the motion so
+    far; an interruption returns it. ``is_read_at_once`` allows an evaluation after the run."""
     model._need_bodies()
     options = options.checked()
     if options.order > 2:
@@ -744,7 +744,9 @@ def _run(
 
 
 def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
-    """Return the equilibrium at an operating point of a system, after warnings about bodies beyond their limits."""
+    """Return the equilibrium of a system at an operating point as an ``Equilibrium``, with one recorded state
+    whose joint forces are computed. A warning is issued for each body beyond its limits, such as a large
+    deformation."""
     stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
     recording = recorded_state(system, stepper, point.state)
     rest = Equilibrium(system, point, recording)
@@ -770,8 +772,10 @@ def _stop(value: object) -> When | None:
 
 
 def _steps(step: float | None, every: int, output_step: float | None, tolerance: float | None) -> tuple[float, int]:
-    """Return the size of the time steps [s] (or of the output intervals, if a ``tolerance`` is given), and
-    their number between stored instants. ``step``, ``every`` and ``output_step`` are what the user passed."""
+    """Return the time step [s] (with a ``tolerance``, the output interval instead) and the number of time steps
+    between stored instants, from the user's arguments. With ``step`` and ``output_step``, that number is their
+    ratio, which must be whole. ParameterError is raised for combinations that contradict each other, and if
+    neither is given."""
     interval = None if output_step is None else positive("output_step", output_step)
     if interval is not None and every != 1:
         raise ParameterError(f"output_step= takes the place of every=, leave it out; got every={every!r}")

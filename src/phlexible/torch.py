@@ -28,9 +28,10 @@ def simulate(
     numerical_damping: float = 0.0,
     tolerance: float | None = None,
 ) -> tuple[Array, dict[str, Any]]:
-    """Simulate a model and return sensor readings as PyTorch tensors that ``backward`` can differentiate, by the
-    adjoint of the run. The function ``build`` makes the model from ``parameters`` and ``inputs`` (signals) by
-    name, ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s].
+    """Simulate a model and return sensor values as PyTorch tensors that ``backward`` can differentiate, by the
+    adjoint method. ``build`` makes the model from dictionaries of ``parameters`` and ``inputs`` (as signals),
+    ``sensors`` its sensors. The run takes ``duration`` in time steps of ``step`` [s]. Return the instants and a
+    dictionary of tensors. Second derivatives are refused.
 
     Losses of them are differentiated to parameters (of bodies, controllers, initial states) and samples of inputs
     by ``ph.gradient``, once for each ``backward``. Second derivatives are refused.

@@ -45,9 +45,10 @@ def show_sweep(
     plot: Path | None,
     console: Console,
 ) -> None:
-    """Print the lowest ``count`` natural frequencies of the gallery model ``name`` for several values of a
-    parameter (text ``sweep``). ``settings`` are values of other parameters, ``at`` is the state to linearize
-    about. A plot of them is written to the path ``plot``, if there is one; ``console`` is where to print.
+    """Print the lowest ``count`` natural frequencies [rad/s] of the gallery model ``name`` for several values of a
+    parameter. ``sweep`` is the text of the parameter and its values, ``settings`` set other parameters, ``at`` is
+    the state to linearize about (None: that of the gallery). If ``plot`` is a path, a plot is written to it.
+    UsageError for unknown names.
 
     Raises:
         UsageError: no such model or parameter, or one that is set and swept.
@@ -141,8 +142,9 @@ def follow(results: Path, port: int) -> None:
 
 
 def run_live(model: Model, step: float, speed: float, port: int) -> None:
-    """Simulate a model in real time and show it in a browser, until the page is closed. ``step`` is the time
-    step [s], ``speed`` is model seconds per second, ``port`` that of the page."""
+    """Simulate a model in real time, from its initial state, and show it in a browser until the page is closed.
+    ``step`` is the time step [s], ``speed`` the model's seconds per real second, ``port`` the TCP port of the
+    local page, whose address is printed. Stored instants are discarded as the run goes on."""
     run = model.start(step=step)
     with run.live(port=port) as view:
         print(f"the model runs at {view.url}; Ctrl-C ends it", flush=True)
@@ -370,8 +372,8 @@ def warmup(debug: Debug = False) -> None:
 
 
 def _requested_or_usual(name: str, requested: float | None, usual: float | None) -> float:
-    """Return the number that the user ``requested`` for the option ``name``, or else the ``usual`` one of the
-    model. Raise UsageError if both are missing or not positive."""
+    """Return the number that the user ``requested`` for the command line option ``name``, or else the ``usual``
+    value in the model's file. Raise UsageError if both are None, or if the number is not positive and finite."""
     number = usual if requested is None else requested
     if number is None:
         raise UsageError(f"--{name} is missing: pass it, or write {name} = ... into the file")

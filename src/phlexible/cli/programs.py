@@ -290,8 +290,8 @@ def _number(path: Path, name: str, value: object) -> float | None:
 
 
 def typical_points(model: Model) -> tuple[BeamPoint, ...]:
-    """Return points of the beams of a model, whose displacements a printed summary shows: the free end of beams
-    whose frame is that of a cantilever, the middle of all others."""
+    """Return the beam points of a model whose displacements a printed summary shows, up to a fixed number of
+    bodies. They are the free end of beams with a cantilever frame, and the middle of all other beams."""
     beams = [placed for placed in model.bodies if isinstance(placed.body, Beam)]
     return tuple(
         BeamPoint(placed.name, 1.0 if placed.resolved.frame is Frame.CANTILEVER else 0.5)

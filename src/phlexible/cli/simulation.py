@@ -249,8 +249,10 @@ def prepare_file(option: str, path: Path | None, suffixes: tuple[str, ...]) -> N
 
 
 def _simulate(program: ModelToRun, order: Order) -> tuple[Motion, int]:
-    """Simulate the model of ``program`` as ``order`` says and return its motion, as far as it was computed,
-    and the exit code. Warnings are left to the summary."""
+    """Simulate the model of ``program`` as the command line options ``order`` say, and return its motion and the
+    exit code. Without convergence or after an interruption, the message is printed and the motion so far is
+    returned with the code of that failure. Other errors are raised after collected warnings are printed. Warnings
+    of a successful run are printed later, by the summary."""
     with deferred_warnings() as warned:
         try:
             motion = _motion(program, order)

@@ -81,8 +81,9 @@ class ModelChanges:
         return ModelChanges({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelChanges":
-        """Return a copy of these changes of model data with zeros where the masks are False. Arrays of the model
-        without a mask are left out; prescribed values and initial states without a mask become zero."""
+        """Return a copy of these changes of model data with zeros where the ``masks`` are False. Masks are boolean
+        arrays by the part of the data. Arrays of the model without a mask are left out; prescribed values, loads
+        and initial states without a mask become zero."""
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -409,10 +410,10 @@ def _differentiate_groups(
     touched: Mapping[int, NDArray[np.bool_]],
     take: Callable[[int, RunParts], None],
 ) -> bool:
-    """Evaluate the equations of a run with the perturbed ``models``, group by group, and call ``take`` with the
-    index of each model and its derivatives. In a group of several, a model gets the equations that its mask in
-    ``touched`` selects. A final evaluation with random weights tests that no equation depends on two parameters of
-    a group. Return False if one does; what ``take`` got is then wrong.
+    """Evaluate the equations of a run with perturbed ``models``, a group of parameters at once, and pass the
+    derivatives of each model to ``take``. A model in a group gets the equations that its mask in ``touched``
+    selects. A last evaluation with random weights tests that no equation depends on two parameters of a group.
+    Return False if one does; the derivatives are then wrong.
 
     Args:
         run, models, take: as of ``differentiate``.
@@ -469,11 +470,11 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Raise ``ModelError`` if time step equations have a kink in a parameter, except at a friction spring
-    (bristle) at its friction limit. There, slopes must be equal for small and large changes, and smooth once
-    deflections are slightly smaller or larger. ``both`` are the residuals' changes for the parameter of ``model``
-    increased and decreased. The equations are those of ``stretch``, index ``number`` in the run, with arrays
-    ``base``.
+    """Raise ``ModelError`` if the equations of a time interval have a kink in a parameter, except at a friction
+    spring (bristle) at its friction limit. Derivatives must be equal for a small and a full increase, and
+    both-sided once deflections are slightly smaller or larger. ``both`` are the residuals' changes for the
+    parameter of ``model`` increased and decreased. ``number`` is the index of the interval ``stretch``; ``base``
+    are the model's arrays.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.

@@ -34,10 +34,10 @@ OF_PLACES = 1e-6
 
 
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
-    """Return the derivatives of the ``count`` output values of a controller (``feedback``) with respect to its
-    measurements ``args`` at a ``time`` [s], shape (count, arguments). They come from the user's function ``vjp``,
-    row by row, else from ``jvp``, column by column. Without both they are central differences with steps of a
-    fixed fraction of ``sizes``.
+    """Return the derivatives of the ``count`` output values of a controller with respect to its measurements
+    ``args`` at a ``time`` [s], shape (count, arguments). They come from the user's function ``vjp``, row by row,
+    else from ``jvp``, column by column. Without both they are central differences with increments of a fixed
+    fraction of ``sizes``. ParameterError is raised for results of another shape.
 
     Args:
         feedback: with a function as its controller.
@@ -156,10 +156,10 @@ class ControllerTape:
         self._input_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Determine which calls of this controller take a sample, and store their indices in ``self._samples``.
-        Store in ``self._acting`` for each call the index of the sample whose output acts after it: the latest
-        minus the delay in periods, negative before any acts. ``self._number`` has the index of each call's
-        sample."""
+        """Determine which calls of this controller sample its inputs, and store their indices in
+        ``self._samples``. For each call, ``self._acting`` stores the index of the sample whose output acts after
+        it. That is the latest sample minus the delay in periods, negative before any acts. ``self._number`` maps
+        the index of a call to the index of its sample."""
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -217,10 +217,10 @@ class ControllerTape:
         self._jacobian.vjp(k, self._sign * given, pose, velocity)
 
     def jvp(self, k: int, pose: Array, velocity: Array) -> Array:
-        """Return the changes of the output values of this controller that act after call ``k``, shape (parameters,
-        values). ``pose`` and ``velocity`` (parameters, velocities) are changes of the state at the call. If it
-        takes a sample, the change of its output is computed and stored until it acts. Before any sample acts the
-        result is zero. Calls must be made in order of time.
+        """Return the changes of the output values of this controller that act after its call ``k``, shape
+        (parameters, values). ``pose`` and ``velocity`` (parameters, velocities) are changes of the state at the
+        call. If the call samples, the change of the output (and of a linear controller's state) is computed and
+        stored. Before any sample acts the result is zero. Calls must be made in order of time.
 
         Args:
             k: questions one after the other.
@@ -323,9 +323,10 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of the forces that are functions of the state in time step ``k``, with respect to
-        measured positions. The two arrays (values, 3 * vectors) are for positions at the start and at the end of
-        the step. Central differences are taken of the mean and of the change of the positions over the step."""
+        """Return the derivatives of the forces that are Python functions of the state in time step ``k`` with
+        respect to measured positions. The two arrays (values, 3 * vectors) are for positions at the start and at
+        the end of the step. They combine central differences with respect to the mean of both positions and to
+        their change, which stands for velocities."""
         first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:

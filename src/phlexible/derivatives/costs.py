@@ -456,8 +456,9 @@ class CostsOfRun:
         return found
 
     def _reads_same(self, other: Built[Costs]) -> bool:
-        """Return whether the costs of ``other``, a perturbed model, have the same constants, terms and sensor
-        values. They are compared at the recorded states of this run, up to round-off."""
+        """Return whether a perturbed model (``other``) gives the same costs as this run's model at the recorded
+        states. Constants and numbers of terms must be equal, sensor values and values of the cost functions equal
+        up to round-off."""
         pairs = zip(self._base.measured, other.measured, strict=True)
         if any(own.constant != cost.constant or len(own.terms) != len(cost.terms) for own, cost in pairs):
             return False
@@ -468,8 +469,9 @@ class CostsOfRun:
         return equal_readings(self.values, self._valued(other.measured, read, self._run.times))
 
     def _add_start_and_sensors(self, slopes: Array, model: Sides[Costs]) -> None:
-        """Add to ``slopes`` (costs, parameters) the derivatives with respect to one parameter through the initial
-        state and through the sensors, in place. ``model`` has the two models perturbed in this parameter.
+        """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to one parameter through
+        the sensors and the initial state. Sensor values at the recorded states are differenced between the two
+        perturbed models in ``model``. The change of the initial state is multiplied by the adjoint there.
         Derivatives through the equations of motion are added elsewhere."""
         change, number = model.start, model.direction.number
         if model.less is not None:
@@ -494,8 +496,9 @@ class CostsOfRun:
     ) -> None:
         """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to samples of a signal
         that changes only loads. ``more`` and ``less`` are the loads with the samples of ``direction`` increased
-        and decreased. Each time step's change of the residual, times the adjoint, counts for the sample that acts
-        in it. Raise an error with ``label`` (signal's name) if steps without such a sample change."""
+        and decreased. The change of each time step's residual, times the adjoint, counts for the sample that acts
+        in that step. ModelError, with ``label`` (the signal's name), is raised if steps without such a sample
+        change."""
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly.memory, first) - own.residuals(own.assembly.memory, second)
@@ -512,9 +515,9 @@ class CostsOfRun:
         self, slopes: Array, direction: Direction, more: Built[Costs], less: Built[Costs], label: str
     ) -> None:
         """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to samples of a signal
-        that act in different time steps. The model ``more`` has all of them increased, ``less`` decreased. Each
-        step's change of the equations, times the adjoint, counts for the sample that acts in the step; changes of
-        sensors and initial state count likewise. ``label`` is the signal's name, for messages."""
+        that act in different time steps. The model ``more`` has all of these samples increased, ``less``
+        decreased. Each step's change of the equations, times the adjoint, counts for the sample that acts in the
+        step. Changes of sensors and initial state count likewise. ``label`` is the signal's name, for messages."""
         run, twice = self._run, 2 * direction.size
         upper, lower = (parts_of(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):

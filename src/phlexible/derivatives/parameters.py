@@ -195,8 +195,8 @@ class Parameters:
 
     def array_groups(self, directions: Sequence[Direction]) -> list[list[int]]:
         """Return groups of indices of ``directions``, one group for each array parameter with at least five
-        nonzero components, signals excepted. A group has the directions of its nonzero components, which are
-        perturbed together first, to find the data that each changes."""
+        nonzero components. A group has the single-component directions of one array. All are perturbed together
+        first, to find the data that each changes. Signals and components that are zero are left out."""
         found = []
         for name, index in self.slices.items():
             own = [

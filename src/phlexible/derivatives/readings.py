@@ -296,9 +296,10 @@ def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
     """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an iterator
-    over its derivatives. It yields pairs of some of the ``instants`` and derivatives (instants, components, d),
-    exact for points of bodies, else by differences. Velocities have indices from the number of velocities on.
-    ``rows`` are the recorded states, arrays by name.
+    over its derivatives. The iterator yields pairs of some of the ``instants`` and the derivatives of the values
+    there with respect to these components, shape (instants, components, d). They are exact for weighted positions
+    of body points, else central differences. Velocity indices follow the pose indices. ``rows`` are the recorded
+    states.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).

@@ -173,9 +173,9 @@ class RecordingStepper(Stepper):
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
         """Repeat the substeps of the last time step, of length ``step`` [s], one by one, and return a list of the
-        states at their ends. ``begin`` is the state before them, ``course`` has their lengths, loads and
-        prescribed motions. The stepper's state is restored afterwards. Raise ``ModelError`` if a substep does not
-        converge alone."""
+        states at their ends. ``begin`` is the state before them; ``course`` has their relative lengths, loads and
+        prescribed motions. The stepper's current state is restored afterwards. Raise ``ModelError`` if a substep
+        does not converge by itself."""
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -335,10 +335,10 @@ class TakenRun:
 
 
 def differentiable(system: System) -> Assembly:
-    """Return the arrays of a system (mechanism) for time steps that can be differentiated. Raise ``ModelError``,
-    naming the element, for history variables together with functions of the state or conditional events. Raise it
-    too for a tendon with friction and a winch. History variables belong to viscoelastic laws, friction springs,
-    friction at guides, and impacts with restitution.
+    """Return the model's arrays of a mechanism for time steps that can be differentiated. Raise ``ModelError``,
+    naming the element, for history variables together with functions of the state or conditional events, and for a
+    winch whose tendon has friction. History variables belong to viscoelastic laws, friction springs, friction at
+    guides, and impacts with restitution.
 
     Raises:
         ModelError: laws that creep or stick with functions of the state or conditions, named.
@@ -429,9 +429,10 @@ def integrate_logged(
     options: StepOptions,
     warns: bool = False,
 ) -> tuple[Array, Array]:
-    """Simulate a run with a time stepper that logs it, and return the flat state at the start (states,) and the
-    stored instants [s]. ``assembly`` contains the model's arrays; ``options`` are those of the time steps. If
-    ``warns``, steps too long for stiff strings or fast motions are reported by ``StepWarning``.
+    """Simulate a run with a time stepper that logs every step, and return the flat state at the start (states,)
+    and the stored instants [s]. ``assembly`` has the model's arrays; ``options`` are those of the scheme. If
+    ``warns``, a ``StepWarning`` reports time steps too long for stiff strings or fast motions. ConvergenceError is
+    raised if a step fails.
 
     Args:
         stepper, assembly, start, instants, options: the run.
@@ -561,9 +562,9 @@ def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
     """Return how many time steps before and after an event depend on its instant, as a pair of numbers. For a
-    conditional event they are those of the adjacent log entries, else those to the nearest fixed instants. Return
-    None if the event is at a stored instant or this is not supported. ``number`` is the event's index in the log,
-    ``grid`` the stored instants.
+    conditional event they are the substeps of the adjacent time steps; for a prescribed time, those to the nearest
+    fixed instants. Return None if the event is at a stored instant or the case is not supported. ``number`` is the
+    event's index in the ``log``, ``grid`` the stored instants.
 
     For a condition these are all steps from the instant before the event to the one after it; for a prescribed time
     they follow from the instants of the run. None: the event is at one of these, between steps chosen by a

@@ -93,10 +93,10 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 
 def _tolerance(steps: TakenSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps. A
-    sample of the steps is evaluated with one unknown quantity at their ends set to zero (velocities, multipliers,
-    ...). The result is the sum of small fractions of the largest residuals that appear. ``velocities`` is the
-    number of velocities."""
+    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps [same
+    unit]. In a sample of the steps, one quantity at a time (velocities, multipliers, ...) is set to zero at their
+    ends. The result is a weighted sum, with small weights, of the largest absolute residuals that appear. Only the
+    first ``velocities`` residuals count."""
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -169,11 +169,11 @@ def sensitivity(
     numerical_damping: float,
     scales: Mapping[str, float] | None,
 ) -> Sensitivity:
-    """Return the derivatives of sensor values with respect to ``parameters``, over the motion in ``recording``.
-    ``build`` makes a model of the parameters, ``measured`` returns the sensors of that model; both are called for
-    present and perturbed parameters. If recorded states do not satisfy the equations, the motion is simulated
-    again. ``initial`` and ``numerical_damping`` are those of the run, ``scales`` typical sizes of parameters by
-    name.
+    """Return the derivatives of sensor values with respect to ``parameters`` over the motion in ``recording``, by
+    forward differentiation of its time steps. ``build`` makes a model of the parameters, ``measured`` returns its
+    sensors; both are called for present and perturbed parameters. If recorded states do not satisfy the equations,
+    the motion is simulated again. ``initial`` and ``numerical_damping`` are those of the run; ``scales`` are
+    typical parameter sizes.
 
     Raises:
         ParameterError, ModelError, ConvergenceError: as there.
@@ -304,9 +304,9 @@ def _read_nearby(
 
 
 def _is_same(run: TakenRun, change: Variation) -> bool:
-    """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is round-off. Translations
-    are compared with the largest position, rotations with 1 rad, velocities with the largest velocity. Elastic
-    coordinates are not compared."""
+    """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is negligible (round-off).
+    Translations are compared with the largest position, rotations with 1 rad, velocities with the largest
+    velocity, all up to one relative tolerance. Elastic coordinates are not compared."""
     layout = run.system.layout
     pairs = (
         (change.pose[:, layout.linear], run.rows["position"]),

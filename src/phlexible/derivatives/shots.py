@@ -348,10 +348,10 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def _by_shot(self) -> list[tuple[Array, Array, Array]]:
-        """Adjoints of costs and gaps for each shot (segment of a run), by one pass backwards through it. Each
-        tuple has adjoints of pose and velocity, both (steps + 1, k, velocities), and of the step residuals,
-        (steps, k, unknowns). The k rows are the costs, then the coordinates of the gap between the shot's end and
-        the next start (none for the last shot).
+        """Return adjoints of costs and gaps for each segment of a multiple-shooting run, by one backward pass
+        through each. Each tuple has adjoints of pose and velocity, both (steps + 1, k, velocities), and of step
+        residuals, (steps, k, unknowns). The k rows are the costs, then the coordinates of the gap between the
+        segment's end and the next start (none for the last segment).
 
         With respect to poses and velocities at its instants, shape (instants, costs + defects, velocities) each,
         and to its equations, shape (steps, costs + defects, unknowns).
@@ -482,9 +482,9 @@ class InputRun:
 
     def of_duration(self, duration: float) -> Array:
         """Return the derivatives of all costs of this run with respect to its ``duration`` [s], shape (costs,).
-        Sample times of signals and time steps are scaled in proportion; equations and costs are differentiated by
-        central differences at the recorded states. Adjoints then give the costs. Raise ``ModelError`` for runs
-        with controllers, events, breakpoints or history variables.
+        Sample times of signals and time steps scale with the duration. Step residuals and costs are differentiated
+        by central differences at the recorded states, then multiplied by the adjoints. Raise ``ModelError`` for
+        runs with controllers, events, breakpoints or history variables, except within multiple shooting.
 
         Raises:
             ModelError: a run that is more than steps, or a model that becomes another one.

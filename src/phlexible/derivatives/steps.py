@@ -130,8 +130,9 @@ class TakenSteps:
 
     def load_slopes(self, directions: Array) -> Array:
         """Return the derivatives of the residuals of these time steps along changes of the load values, shape
-        (steps, changes, unknowns). ``directions`` has the changes, shape (changes, load values). Each is computed
-        by one forward difference, which is exact since residuals are linear in loads.
+        (steps, changes, unknowns). ``directions`` has these changes, shape (changes, load values). Each derivative
+        is one forward difference at recorded states, which is exact since residuals are linear in loads. Without
+        directions no residual is evaluated.
 
         One difference is exact since the residual is linear in the loads.
         """
@@ -482,10 +483,10 @@ class StepDerivative:
         return pose + own @ of_pose + after @ by_pose, back + own @ of_start + after @ by_start, before, mu
 
     def jvp(self, pose: Array, velocity: Array, history: Array, equations: Array) -> tuple[Array, Array, Array]:
-        """Return the changes of pose, velocities and history variables after this time step, a row for each
-        parameter. Arguments are their changes before it (``pose``, ``velocity``, ``history``) and that of its
-        residual, ``equations``. History variables are strains of Maxwell branches, deflections of friction
-        springs and impact speeds."""
+        """Return the changes of pose, velocities and history variables after this time step, with a row for each
+        parameter. ``pose``, ``velocity`` and ``history`` are their changes before it, ``equations`` the change of
+        the residual. The linearized equations are solved by least squares for the end velocities and multipliers.
+        History variables are strains of Maxwell branches, deflections of friction springs and impact speeds."""
         of_end, of_pose, of_start, of_strains = self.equations
         end, by_pose, by_start, by_strains = self.strains
         before = history[:, self.known]

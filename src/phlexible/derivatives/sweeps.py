@@ -98,9 +98,10 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """Return the derivative of time step residuals with respect to the coordinates at which joints are locked,
-    shape (steps, switches, unknowns). It is minus one over the step size in the constraint equation of each active
-    lock, else zero. The time steps lie between the instants ``first`` and ``last`` of ``stretch``."""
+    """Return the derivative of time step residuals with respect to the coordinates at which joints are locked by
+    events, shape (steps, switches, unknowns). It is -1 / step size in the constraint equation of each lock that is
+    active at the instant ``first``, else zero. The time steps lie between the instants ``first`` and ``last`` of
+    ``stretch``."""
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["locked_at"][first]
@@ -140,9 +141,10 @@ class Crossing:
 
     @cached_property
     def moved(self) -> tuple[Array, Array]:
-        """Derivatives of the pose change in each time step around this event with respect to its instant, at
-        constant velocities. Two arrays (steps, velocities): before the event each step grows in proportion to
-        its length, after it each shrinks."""
+        """Derivatives [m/s, rad/s] of the pose change in each time step around this event with respect to its
+        instant, at constant velocities. There is an array (steps, velocities) for the steps before and one for
+        those after the event. Before it, each step's pose change grows in proportion to its length; after it, each
+        shrinks (negative sign)."""
         found = []
         for sign, (number, first, last) in ((1, self.before), (-1, self.after)):
             stretch = self.run.stretches[number]
@@ -596,7 +598,8 @@ def _jvp_steps(
     """Propagate changes of pose, velocities and history variables (``before``) forwards through the time steps
     ``interval`` of a run. ``equations`` are changes of the residuals, ``ends`` of the history at each end.
     ``begun`` is an event before the first steps whose instant changes their lengths (None: none). Return changes
-    of pose and velocities at all instants (2, instants, parameters, velocities), and the last ones of the history.
+    of pose and velocities at all instants (2, instants, parameters, velocities), and the final changes of the
+    history.
 
     Args:
         run, interval: the steps.
@@ -624,10 +627,10 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Return the changes of pose and velocities, both (parameters, velocities), after one time step (``interval``)
-    with forces that are Python functions of the state. q and v are the changes before it, ``equations`` those of
-    the residual, ``values`` those of the forces at constant state. A small linear system gives the change of the
-    forces. k is the step's index among steps of this kind.
+    """Return the changes of pose and velocities, both (parameters, velocities), after one time step whose forces
+    are Python functions of the state. These functions are also evaluated at the end of the step. q and v are the
+    changes before it, ``equations`` the changes of the residual, ``values`` of the forces at constant state. A
+    dense linear system gives the total change of the forces. k is the step's index among such steps.
 
     Args:
         run, piece, laws: the step.

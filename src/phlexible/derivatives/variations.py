@@ -47,10 +47,10 @@ class Variation:
 
 
 def move(layout: Layout, rows: Mapping[str, Array], change: Variation) -> None:
-    """Add a small ``change`` of pose and velocity, in the layout of the velocities, in place to states. ``rows``
-    are their arrays by the names "position", "rotation", "eta" and "velocity". Positions, elastic coordinates and
-    velocities are shifted; rotation matrices R become exp([phi]) R with rotation vectors phi in world axes.
-    ``layout`` has the indices of each body's components."""
+    """Add a small ``change`` of pose and velocity to states, in place. ``rows`` are the arrays of the states by
+    the names "position", "rotation", "eta" and "velocity". Positions, elastic coordinates and velocities are
+    shifted; rotation matrices R become exp([phi]) R with rotation vectors phi in world axes. ``layout`` has the
+    indices of each body's components in ``change``."""
     d = layout.linear.shape[1]
     rows["position"][..., :d] += change.pose[..., layout.linear]
     rows["eta"][:] += change.pose[..., layout.elastic_rate]
@@ -166,9 +166,9 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a state,
-    shape (history variables,). Those of contact pairs are in the order of the state ``like`` if that is given.
-    ``assembly`` contains the model's arrays."""
+    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a
+    ``state``, shape (history variables,), empty if there are none. If the state ``like`` is given, variables of
+    contact pairs are sorted as in that state. ``assembly`` has the model's arrays."""
     indices, rows = strain_indices(assembly), []
     if not len(indices):
         return np.zeros(0)

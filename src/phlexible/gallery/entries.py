@@ -154,9 +154,10 @@ def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Mode
 
 
 def _checked(name: str, value: object, kind: object) -> object:
-    """Return an argument (``name``, ``value``) of a gallery function as the kind that its annotation says:
-    number, whole number, text or vector. Raise ``ParameterError`` for a value that is none. Values of other kinds
-    are returned unchanged."""
+    """Return an argument ``value`` of a gallery function, checked and converted as its type annotation ``kind``
+    says: a finite number, a whole number, a text or a vector of three. None is returned where it is allowed;
+    values with other annotations are returned unchanged. ParameterError, with ``name``, is raised if the
+    conversion fails."""
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and NoneType in kinds:
         return None

@@ -758,9 +758,9 @@ def wind_turbine(
 def _blade(
     length: float, chords: tuple[float, float], thickness: float, material: Material, count: int
 ) -> FlexibleBody:
-    """Return a tapered wind turbine blade as a flexible Kirchhoff plate with 4 modes, made from a temporary mesh
-    file. Interfaces are the rigid "root" edge and the face "sail". x is along the blade, z normal to it against
-    the wind. ``length`` [m], ``thickness`` [m] and the widths ``chords`` at root and tip [m] are its sizes;
+    """Return a tapered wind turbine blade as a flexible Kirchhoff plate with 4 modes and 2 % damping, made from a
+    temporary mesh file. x is along the blade, z is normal to it and against the wind. Interfaces are the rigid
+    "root" edge and the face "sail". ``length``, ``thickness`` and the widths ``chords`` at root and tip are in m;
     ``count`` is the number of elements along it."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blade.msh"
@@ -780,9 +780,10 @@ def _blade(
 
 
 def _write_mesh(path: Path, length: float, chords: tuple[float, float], count: int) -> None:
-    """Write the mesh of a tapered wind turbine blade in the xy plane to the gmsh file ``path``. It has the
-    physical groups "sail" (triangles) and "root edge" (lines). ``length`` is that of the blade, ``chords`` are the
-    widths at root and tip [m], ``count`` is the number of elements along it."""
+    """Write the mesh of a tapered wind turbine blade in the xy plane to the gmsh file ``path``. The blade has 3
+    rows of nodes across. Physical groups are "sail" (triangles) and "root edge" (lines at x = 0). ``length`` is
+    the blade's length and ``chords`` its widths at root and tip [m]; ``count`` is the number of elements along
+    it."""
     meshio = optional("meshio", "mesh")
     across = 3
     x, share = np.linspace(0, length, count + 1), np.linspace(-0.5, 0.5, across)

@@ -66,8 +66,9 @@ def inflated_membrane(
 
 
 def disc(radius: float, rings: int) -> tuple[Array, IntArray]:
-    """Return vertices (n, 3) and triangles of a mesh of a circular disc of ``radius`` [m] in the xy plane.
-    Triangles of about equal size lie in concentric ``rings``; they are counter-clockwise as seen from above."""
+    """Return vertices (n, 3) and triangles (t, 3) of a mesh of a circular disc of ``radius`` [m] around the origin
+    in the xy plane. Vertices lie on ``rings`` concentric circles, 6 k on the k-th, so that triangles have about
+    equal size. They are counter-clockwise as seen from +z."""
     positions, cells = [np.zeros((1, 3))], []
     for k in range(1, rings + 1):
         angle = np.arange(6 * k) * (2 * np.pi / (6 * k))

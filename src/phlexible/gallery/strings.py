@@ -96,9 +96,10 @@ def cable_robot(
 
 
 def _winch(corner: Array, tip: Array, outwards: Array, radius: float, period: float) -> Callable[[float], float]:
-    """Return the displacement of a winch along ``outwards`` [m] as a function of time that moves the tip of
-    its cable on a circle. The cable has constant length; ``corner`` is the winch, ``radius`` [m] and
-    ``period`` [s] are those of the circle."""
+    """Return the displacement of a winch [m] as a function of time that moves the tip of its cable on a circle. It
+    is along the unit vector ``outwards``. The straight cable keeps the distance from ``corner`` to ``tip``, so
+    that the displacement solves a quadratic equation. The radius grows smoothly from zero to ``radius`` [m] in the
+    first half of the ``period`` [s]."""
     length = float(np.linalg.norm(corner - tip))
 
     def path(time: float) -> float:

@@ -565,9 +565,9 @@ class ModelData:
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
-    """Return pairs (index in the header, array of 64-bit words) for all ``tables``, which are given by name,
-    sorted by index. The bytes of each are reinterpreted as words and padded with zeros to whole cache lines (8
-    words)."""
+    """Return the model's arrays ``tables`` (by name) as pairs (index in the header, array of 64-bit words), sorted
+    by index. The bytes of each array are reinterpreted as words and padded with zeros to a multiple of a cache
+    line (8 words)."""
     found = list[tuple[int, NDArray[np.uint64]]]()
     for name, table in sorted(tables.items(), key=lambda each: PLACES[each[0]]):
         raw = np.ascontiguousarray(table).view(np.uint64).ravel()

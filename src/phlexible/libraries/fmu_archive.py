@@ -72,8 +72,9 @@ class FmuFiles:
 
     @property
     def variables(self) -> tuple[FmuVariable, ...]:
-        """Return the scalar variables of an FMU in the order time, inputs, outputs, parameters. Vectors become one
-        variable for each component."""
+        """Return the scalar variables of an FMU in the order time, inputs, outputs, parameters, each with a unique
+        name, unit and description. Vectors become one variable for each component. Inputs and parameters have
+        start values, parameters also their ranges."""
         taken, found = {"time"}, [FmuVariable("time", "TIME", 0, 0, "s", "time")]
 
         def named(name: str) -> str:
@@ -137,7 +138,8 @@ class FmuFiles:
 
     @property
     def description(self) -> bytes:
-        """Return the content of ``modelDescription.xml`` of an FMU (version 2 or 3), as bytes."""
+        """Return the content of ``modelDescription.xml`` of an FMU (version 2 or 3) as bytes in UTF-8. It lists
+        capabilities of co-simulation, units, the default experiment, variables and the dependencies of outputs."""
         is_two, name = self.version == 2, identifier(self.data.name)
         root = Element("fmiModelDescription", fmiVersion=f"{self.version}.0", modelName=self.data.name)
         root.set("guid" if is_two else "instantiationToken", self.token)

@@ -86,9 +86,10 @@ def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarge
 
 
 def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Compile one LLVM module (``code``) for a processor (``machine``) and return the object file as bytes. Only
-    the function ``name`` in it is visible to the linker; ``llvm`` is llvmlite's module. Optimizations are chosen
-    for the processor ``optimized_for``, if it is given."""
+    """Compile one LLVM module (bitcode ``code``) for a processor (``machine``) and return the object file as
+    bytes. Only the function ``name`` is visible to the linker. Small processors get code without vectorized or
+    unrolled loops. If ``optimized_for`` is given, optimizations are chosen for that processor, so that results
+    agree with it. ``llvm`` is llvmlite's binding module."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,

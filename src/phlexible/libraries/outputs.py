@@ -176,9 +176,9 @@ class MeasuredValues:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Return symbolic numbers for the coordinates and rates of the joint or point ``origin``, which compiled
-        code measures. They are entries of the tape, the list of recorded operations. The source is registered at
-        its first use. ModelError if compiled code cannot measure it; ``name`` is the controller's or sensor's, for
+        """Return symbolic numbers (entries of the list of recorded operations) for the coordinates and rates of
+        the joint or point ``origin``, which compiled code measures. The joint or point is registered at its first
+        use. ModelError is raised if compiled code cannot measure it; ``name`` is the controller or sensor, for
         messages.
 
         Raises:
@@ -364,9 +364,10 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Return the values of a sensor as symbolic numbers (entries of the tape of recorded operations). Return
-        also whether they must be differenced over a time step (an acceleration). Raise ``ModelError`` if compiled
-        code cannot measure the sensor; ``name`` is the output in messages.
+        """Return the values of a sensor as symbolic numbers, recorded by evaluating it once with them. Return also
+        whether they must be differenced over a time step, as for an acceleration. Raise ``ModelError`` if the
+        sensor uses operations that compiled code does not have, or belongs to another model; ``name`` is the
+        output's name in messages.
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

@@ -122,8 +122,9 @@ def usual_values(ranges: Sequence[ParameterRange]) -> dict[str, float]:
 
 def _free_inputs(made: DataOf, usual: ModelData, ranges: Sequence[ParameterRange]) -> list[str]:
     """Return the names of the inputs of a library whose initial values do not depend on its parameters. Each
-    parameter is set to both ends of its range (in ``ranges``), the others to their default. ``made`` returns the
-    data for given values, ``usual`` is the data for default values."""
+    parameter is set to both ends of its range, all others to their defaults, and the initial values are compared
+    exactly with the default ones. ``made`` returns the model data for given values, ``usual`` is the data for
+    default values."""
     found = {each.name: each.start for each in usual.inputs}
     for own in ranges:
         for value in (own.low, own.high):

@@ -208,8 +208,9 @@ class FunctionFit:
         return self._samples[key]
 
     def _best_families(self, number: int) -> IntArray:
-        """Return for each value of a model the index of the family of functions of one parameter that fits its
-        samples best; -1 if it changes by no more than round-off. ``number`` is the index of the parameter. Raise
+        """Return, for each value of a model, the index of the family of functions of one parameter that fits
+        samples of it best. Families are powers, reciprocals and others; fits are linear in them. The index is -1
+        for values that change by no more than round-off. ``number`` is the index of the parameter. Raise
         ``ParameterError`` if the error of a value exceeds 1e-10 of its size.
 
         Raises:
@@ -238,9 +239,11 @@ class FunctionFit:
         return np.where(is_changed, families, -1)
 
     def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], indices: IntArray) -> Array:
-        """Return the coefficients of some values of a model in products of functions, one of each parameter or the
-        constant 1. The shape is (values, 1 + functions of the first parameter, ...). ``keys`` are the functions of
-        each parameter, ``indices`` the indices of the values. Too many products raise ``ParameterError``."""
+        """Return the coefficients of some model values as sums of products of functions, with one function of each
+        parameter or the constant 1. The shape is (values, 1 + functions of the first parameter, ...). They
+        interpolate models built at all combinations of sampled parameter values. ``keys`` are pairs (parameter,
+        its functions), ``indices`` select the values. Too many products raise ``ParameterError``; coefficients at
+        round-off become zero."""
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
@@ -349,8 +352,9 @@ class ParameterData:
 
 
 def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
-    """Yield the lines of C source that describe the parameters of a library and how values of the model depend on
-    them. ``data`` has both; None: no parameters."""
+    """Yield the lines of C source that declare the parameters of a library and how values of the model depend on
+    them. Parameters have names, units, ranges and whether they can change during a run; values are sums of
+    products of functions. For None, macros of value 0 and a dummy entry are defined."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
     yield "typedef struct ph_parameter {"
     yield "    const char *name, *unit; double low, usual, high; int is_tunable;"

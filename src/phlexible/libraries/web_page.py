@@ -120,9 +120,9 @@ def _ports(placed: PlacedBody, most: int) -> list[Attachment]:
 
 
 def _farthest_points(points: Array, count: int) -> list[int]:
-    """Return the indices of ``count`` points that are far from each other (farthest-point sampling). The first
-    one is the farthest from the centroid. If there are fewer points than ``count``, the indices of all are
-    returned."""
+    """Return the indices of ``count`` points that are far from each other, by farthest-point sampling. The first
+    one is the farthest from the centroid; each further one has the largest distance to its nearest chosen point.
+    If there are fewer points than ``count``, all indices are returned. ``points`` has the shape (points, 3)."""
     away = np.linalg.norm(points - points.mean(axis=0), axis=1)
     found = [int(away.argmax())]
     away = np.linalg.norm(points - points[found[0]], axis=1)

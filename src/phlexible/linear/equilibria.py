@@ -190,8 +190,10 @@ class StepsToRest:
         )
 
     def _after_motion(self, state: State, change: Array) -> State | None:
-        """Return the state at rest after a small motion ``change`` of the bodies, shape (velocities,), with closed
-        joints and deflected friction springs; None if the joints cannot be closed."""
+        """Return the state at rest after a small displacement ``change`` of the bodies, shape (velocities,), with
+        closed joints and deflected friction springs. None is returned if the joints cannot be closed. With stored
+        contact pairs, friction springs in contacts are deflected by the motion too; without them history variables
+        are unset. Joint multipliers of the last time step set friction limits."""
         multipliers = self._equations.stepper.last_reactions[0]
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
@@ -362,10 +364,10 @@ class OperatingPoint:
 def operating_point(
     system: System, kind: OperatingKind, state: State | None, time: float | None = None
 ) -> OperatingPoint:
-    """Return the pose about which a system (mechanism) is linearized, with its joint forces and sticking friction.
-    By ``kind`` it is the given pose, the pose without loads, the static equilibrium near it, or a steady rotation.
+    """Return the pose about which a mechanism is linearized, with its joint forces and sticking friction. By
+    ``kind`` it is the given pose, the pose without loads, the static equilibrium near it, or a steady rotation.
     The search starts from ``state`` (None: the initial pose). For static equilibria, joints are first closed at
-    ``time`` [s] (None: of the state). Raise ``ModelError`` for a state of another model.
+    ``time`` [s] (None: the state's). Raise ``ModelError`` for a state of another model.
 
     Raises:
         ModelError: no bodies, or a state of another model.
@@ -396,10 +398,10 @@ def operating_point(
 
 
 def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
-    """Return the state nearest to ``pose`` whose joints are closed at ``time`` [s]. Prescribed motions of joints
-    and ground frames change from the pose's values to those at ``time`` in increments, so that angles count full
-    turns. If a joint is open whose motion is not prescribed, the pose is returned with that time, otherwise
-    unchanged."""
+    """Return the state near ``pose`` whose joints are closed at ``time`` [s]. Prescribed motions of joints and
+    ground frames change from the pose's values to the values at ``time`` in small increments, so that angles count
+    full turns. After each, the nearest closed pose is computed. If a joint without prescribed motion is open, the
+    pose is returned with only the time changed."""
     system, there = assembly.system, replace(pose, time=time)
     at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
     first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
@@ -467,8 +469,8 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
 
 def _check_guides(system: System, state: State, at: Instants) -> None:
     """Raise ``EquilibriumError`` if a tendon with friction at its guides would slide through them at rest. Its
-    lengths between guides are evaluated at the instant ``at``, which belongs to ``state``. Other force elements
-    are skipped.
+    tensions and friction limits follow from the friction state (``state.branches``) and the lengths between guides
+    at the instant ``at``, the same pose. Other force elements are skipped. The message names the tendon.
 
     Raises:
         EquilibriumError: names the tendon.
@@ -507,9 +509,10 @@ def _gross_forces(system: System, state: State, at: Instants) -> Array:
 
 
 def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: Array, round_off: Array) -> None:
-    """Check that the unbalanced forces ``rest`` on each body of a system are small compared with the absolute
-    forces ``gross``, both of shape (velocities,). Raise an ``EquilibriumError`` that names the worst body
-    otherwise. ``round_off`` is the round-off of these forces, ``mass`` the mass matrix.
+    """Raise ``EquilibriumError`` if unbalanced forces ``rest`` on a body of a system are not small compared with
+    the absolute forces ``gross``, both (velocities,). Norms are weighted by the diagonal of the ``mass`` matrix,
+    and ``round_off`` of the forces is subtracted first. A small share of the norm of all forces is also allowed.
+    The message names the body with the largest share and its resultant [N, N m].
 
     Raises:
         EquilibriumError: names the body where their share is largest, and their resultant.
@@ -545,9 +548,9 @@ def _check_balance(system: System, mass: sparse.csr_array, rest: Array, gross: A
 
 
 def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
-    """Search the static equilibrium of a mechanism near the pose ``resting`` and return it as an operating point.
-    If static friction exceeds its limit there, the search is repeated with kinetic friction, until no further
-    friction spring slips. Raise ``EquilibriumError`` if none is found.
+    """Compute the static equilibrium of a mechanism near the pose ``resting`` and return it as an operating point.
+    If a friction spring with static friction exceeds its limit there, the search is repeated with kinetic friction
+    for it, until no further one slips. Raise ``EquilibriumError`` if none is found.
 
     Raises:
         EquilibriumError: none was found.

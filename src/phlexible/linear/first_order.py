@@ -265,8 +265,9 @@ def _solve(factors: tuple[Array, Array, Array], right: Array, transposed: bool =
 
 def _split_coordinates(energy: Array, kinds: IntArray) -> tuple[Array, Array, int | None]:
     """Return the matrices that transform states to energy coordinates and back, with velocities before stresses,
-    and the number of velocities. The number is None if the energy couples velocities with stresses or some kind is
-    unknown."""
+    and the number of velocities. In energy coordinates the energy is half the squared norm. ``kinds`` has the kind
+    of each state. The number is None, without this order, if ``energy`` couples velocities with stresses or a kind
+    is unknown."""
     groups = [np.flatnonzero(kinds == kind) for kind in (StateKind.VELOCITY, StateKind.STRESS)]
     if (kinds == StateKind.UNKNOWN).any() or energy[np.ix_(*groups)].any():
         return (*_energy_coordinates(energy), None)
@@ -478,10 +479,10 @@ LARGEST = 4000
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return dense state-space matrices A, B, C, D of a linear model: ``dx/dt = A x + B u``, ``y = C x + D u``.
-    Constraints are eliminated first. For inputs named in ``accelerations``, which prescribe velocities, the time
-    derivative becomes the input and the velocity a state. Differentiated outputs are expressed by states and
-    inputs. Raise ``ModelError`` for a model too large for dense matrices.
+    """Return dense state-space matrices A, B, C, D of a linear model, in dx/dt = A x + B u and y = C x + D u.
+    Constraints are eliminated first, then E is inverted. For inputs named in ``accelerations``, which prescribe
+    velocities, the time derivative becomes the input and the velocity a state. Raise ``ModelError`` for more than
+    4000 states.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.

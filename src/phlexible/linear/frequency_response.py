@@ -359,10 +359,10 @@ def _check_model(model: object) -> None:
 
 
 def _accelerations(path: Callable[[float], float], time: Array, duration: float, step: float) -> Array:
-    """Return the second time derivative of a user's ``path`` (function of time) at equally spaced times, shape
-    (N,). It is computed by central differences of fourth order; ``step`` is the time between values [s]. Before
-    time 0 and after ``duration`` the path has its values there. Raise ``ParameterError`` for values that are not
-    finite."""
+    """Return the second time derivative of a user's ``path`` (scalar function of time) at equally spaced times
+    ``time``, shape (N,). Central differences of fourth order with the spacing ``step`` [s] are used. Before
+    time 0 and after ``duration``, the path keeps its end values. Raise ``ParameterError`` for values that are
+    not finite."""
     further = np.concatenate([time[:2] - 2 * step, time, time[-2:] + 2 * step])
     values = np.array(
         [

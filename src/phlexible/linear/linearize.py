@@ -106,10 +106,10 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateGroup]]:
-    """Return all springs of a system about an operating ``point`` as three results. They are stiffnesses (k,),
-    sparse derivatives of spring lengths or angles with respect to small motions (k, velocities), and names with
-    units of their forces. Springs of force elements with nonzero stiffness come first, then sticking friction,
-    then contact pairs. Raise ``EquilibriumError`` for a negative stiffness."""
+    """Return all springs of a system about an operating ``point``, as stiffnesses (k,), a sparse matrix and state
+    names. The matrix (k, velocities) has the derivatives of spring lengths or angles with respect to small
+    motions. Force elements of nonzero stiffness come first, then sticking friction, then contact pairs. Raise
+    ``EquilibriumError`` for a force element of negative stiffness."""
     state = point.state
     elements = element_state(system, system.at(state), state)
     stiffness = np.array(
@@ -299,10 +299,10 @@ def _first_order(
     ports: tuple[Port, ...],
     strains_first: bool,
 ) -> LinearPHDAE:
-    """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``). Its ``states`` are
-    velocities, strains or stresses s, strains of viscoelastic branches and multipliers of constraints; s come
-    first if ``strains_first``. ``strains`` is a tuple of matrices E, B and Q: ``E ds/dt = B v``, and stresses are
-    Q s."""
+    """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``). Its states are
+    velocities v, strains or stresses s, strains of viscoelastic branches, and multipliers of constraints; s comes
+    first if ``strains_first``. ``strains`` is a tuple of matrices E, B and Q with E ds/dt = B v and stresses Q s.
+    ``states`` are the names, units and sizes of these groups, ``ports`` name the inputs."""
     compliance, rates, efforts = strains
     n, count, rows = mechanics.size, compliance.shape[0], mechanics.constraint_matrix.shape[0]
     still, ties, G = sparse.csr_array((count, count)), sparse.csr_array((rows, rows)), mechanics.constraint_matrix
@@ -413,9 +413,10 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
 
 
 def _state_after(system: System, state: State, time: float) -> State:
-    """Return the state of a system after a time [s] in which every floating body moved on with constant velocities
-    in its own axes: a screw motion. Velocities are rotated with the bodies. Deformations and nodes of other bodies
-    are unchanged."""
+    """Return the state of a system after a ``time`` [s] in which every floating body moves with constant
+    velocities in its own axes. This screw motion is computed by the matrix exponential. World velocities are
+    rotated with the bodies. Elastic coordinates and nodes of other bodies are unchanged; angles of force elements
+    are unset."""
     layout, d = system.layout, system.dimension
     linear, spin = split_rigid(layout, state.velocity)
     position, rotation, velocity = state.position.copy(), state.rotation.copy(), state.velocity.copy()

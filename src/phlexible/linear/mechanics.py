@@ -136,9 +136,9 @@ class InnerStrains:
 
 def inner_strains(elements: ElementState, state: State, motion: sparse.csr_array) -> tuple[InnerStrains, ...]:
     """Return the strains of all viscoelastic branches (spring and dashpot in series, Maxwell elements) of a
-    system, linearized in small motions about ``state``. There is one object for each relaxation time, ascending,
-    with matrix rows, stiffness and names of the strains. ``motion`` converts small motions to the axes of the
-    velocities.
+    system, linearized about ``state``. There is one object for each relaxation time, ascending, with the matrix
+    from small motions to strains, stiffness and names. ``motion`` is the matrix from small motions to velocity
+    components. The tuple is empty without viscoelastic parts.
 
     Args:
         elements: force elements of the system there.
@@ -598,10 +598,10 @@ def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawS
 
 
 def _body_matrices(system: System, state: State, bodies: Sequence[int], eta: Array) -> Any:
-    """Return mass, gyroscopic, damping and stiffness matrix of small motions of identical bodies of a system in a
-    state, in body axes: about their reference points or, of a body that rotates, about its centre of mass.
-    ``bodies`` are the numbers of the bodies, ``eta`` their elastic coordinates, shape (bodies, n); (n,) of one
-    body, whose matrices are returned without a list."""
+    """Return mass, gyroscopic, damping and stiffness matrix for small motions of identical bodies in a state, in
+    body axes. Motions are about the bodies' reference points; for a rotating body, about its centre of mass.
+    ``bodies`` are the numbers of the bodies, ``eta`` their elastic coordinates (bodies, n). The result is a list;
+    for one body, with eta (n,), it is its matrices alone."""
     if len(bodies) > 1:
         if state.velocity.any():
             return [_body_matrices(system, state, [k], each) for k, each in zip(bodies, eta, strict=True)]

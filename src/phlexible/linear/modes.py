@@ -134,10 +134,10 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, computed densely in the
-    span of ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares`` (k,). Of a complex
-    pair the eigenvalue with Im s > 0 is returned; rigid modes are zeros. Decay rates of purely decaying motions
-    are stored in ``relaxations``."""
+    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, by a dense eigenvalue
+    problem in the span of ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares``
+    (k,). Of a complex pair, the eigenvalue with positive imaginary part is returned; rigid modes have zero. Decay
+    rates [1/s] of purely decaying motions are stored in ``relaxations``."""
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states
@@ -168,10 +168,10 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
-    """Return all complex eigenvalues of a damped or gyroscopic second-order model (``mechanics``) and the mode
-    shapes, shape (n, eigenvalues). A dense first-order matrix in coordinates of the undamped modes is used, so
-    that low frequencies are accurate in a stiff model. Positions of rigid motions are no states: each is one
-    zero."""
+    """Return all complex eigenvalues [rad/s] of a damped or gyroscopic second-order model and the mode shapes,
+    shape (n, eigenvalues). A dense first-order matrix in coordinates of the undamped modes is used, so that low
+    frequencies are accurate in a stiff model. Positions of rigid motions are no states, so that each gives a
+    single zero eigenvalue."""
     undamped = all_symmetric_modes(mechanics)
     shapes, squares = undamped.shapes, undamped.squares
     small = mechanics.projected(shapes)
@@ -393,10 +393,10 @@ class _AllModes:
 
 
 def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
-    """Return the ``count`` lowest modes of a first-order model of velocities and stresses, computed by the
-    eigenvalue solver for its second-order form (``motions``). Shapes are states (velocities, and stresses of
-    displacements velocity / eigenvalue), scaled to the energy 1/2. The number of self-stresses (stresses that no
-    motion changes) is stored too."""
+    """Return the ``count`` lowest modes of a first-order model of velocities and stresses, by the eigenvalue
+    solver for its second-order form (``motions``). Shapes are states: velocities, and stresses of the
+    displacements velocity / eigenvalue (zero for eigenvalue zero). They are scaled to energy 1/2. The number of
+    self-stresses (stresses in equilibrium) is stored too."""
     mechanics = motions.mechanics
     modes = lowest_modes(mechanics, count)
     rates, shapes = modes.eigenvalues, modes.shapes
@@ -449,10 +449,10 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 
 
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
-    """Return the number of independent self-stresses of a linear model in stress form: stresses in equilibrium
-    without loads. It is the number of stress states minus that of deformations. The number of deformations is
-    velocities minus constraints minus ``rigid`` (number of rigid modes). It is 0 for a model in displacement
-    form."""
+    """Return the number of independent self-stresses (stresses in equilibrium without loads) of a linear model in
+    stress form. It is the number of stress states minus the number of deformations, which is velocities minus
+    constraints minus ``rigid`` (number of rigid modes). It is zero for a model in displacement form or without
+    known matrices."""
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints
@@ -462,9 +462,9 @@ def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
 
 
 def _modes_without_energy(model: ObservedPHDAE, count: int) -> Modes:
-    """Return the ``count`` lowest modes of a linear model whose energy is not positive, by solving its dense
-    generalized eigenvalue problem. Multipliers are eliminated first. Eigenvalues up to round-off are set to zero
-    and count as rigid modes."""
+    """Return the ``count`` lowest modes of a linear model whose energy is not positive, by its dense generalized
+    eigenvalue problem. Multipliers are eliminated first. Eigenvalues with negative imaginary part are dropped, and
+    the rest is sorted by absolute value. Eigenvalues up to round-off are set to zero and count as rigid modes."""
     model = without_algebraic_states(model)
     E, A = model.descriptor.toarray(), model.system_matrix.toarray()
     values, states = linalg.eig(A, E)

@@ -142,10 +142,10 @@ def observed(
     units: tuple[str, ...] = (),
     form: Form | None = None,
 ) -> ObservedPHDAE:
-    """Return a linear port-Hamiltonian model with additional outputs. They are given by their names, an
-    ``output_matrix`` of shape (outputs, order), and for each output how often it is differentiated with
-    respect to time (``differentiations``). ``units`` are those of the outputs, ``form`` that of the states;
-    ``mechanics`` are the second-order matrices and ``linear`` the linearized mechanism, if there are any."""
+    """Return a copy of a linear port-Hamiltonian ``model`` with additional outputs. ``output_matrix`` (outputs,
+    states) times the states, differentiated with respect to time as often as ``differentiations`` says, gives
+    them. ``units`` are the outputs' units, ``form`` says which variables the states are. ``mechanics`` are the
+    second-order matrices and ``linear`` the linearized mechanism, or None. Nothing is checked."""
     return ObservedPHDAE(
         **field_values(model, LinearPHDAE),
         outputs=outputs,

@@ -127,10 +127,10 @@ Output: TypeAlias = PointSensor | JointSensor | Joint | Attachment
 
 
 def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, Array]]:
-    """Return, for each of the ``inputs`` of a linear model, its port (name and units) and its generalized forces
-    for unit input, shape (velocities,). An input is a force, torque or distributed force of constant value, joint,
-    point of a body, or tendon motor. Joints and points give one port for each axis. ``point`` is the operating
-    point. Raise ``ModelError`` for others.
+    """Return the port (name and units) of each of the ``inputs`` of a linear model and its generalized forces for
+    unit input, shape (velocities,). An input is a force, torque or distributed force of constant value (its
+    direction), a joint, a point of a body, or a tendon motor. Joints and points give one port for each axis.
+    ``point`` is the operating point. Raise ``ModelError`` for anything else.
 
     A ``Force``, ``Torque`` or ``DistributedForce`` is one input along its constant value, scaled by the
     input; a joint or a ``JointForce`` the forces and torques along its free coordinates, of its first on

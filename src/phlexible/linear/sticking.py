@@ -222,9 +222,10 @@ class RestEquations:
         return self.with_tables({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
     def _step_at_rest(self, state: State, multipliers: Array | None) -> tuple[Array, Array, Array]:
-        """Return the data of a time step in which nothing moves from the pose of a state. They are the flat states
-        at both of its ends, the values of moving ground frames and drives, and the loads. The joint
-        ``multipliers`` are written to the end state (None: unchanged)."""
+        """Return the data of a time step in which nothing moves from the pose of a ``state``, as a tuple of
+        arrays. These are the flat states at both of its ends (2, size), the values of moving ground frames and
+        drives at both ends, and the loads. The joint ``multipliers`` are written to the end state (None:
+        unchanged)."""
         self.begin(state)
         pair = np.stack([self.memory.state] * 2)
         if multipliers is not None:
@@ -473,8 +474,9 @@ class StickingFriction(PickledFields):
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
         """Return a list of tuples, one for each friction spring (bristle) in the mask ``sticks`` at the pose of
-        ``there``. A tuple has the index of its force element, its stiffness k, and the derivative of its
-        deflection with respect to the pose. The derivative has linearly independent rows (rows, velocities)."""
+        ``there``. A tuple has the index of the force element, the spring stiffness k, and the derivative of its
+        deflection with respect to the pose. That derivative, shape (rows, velocities) with independent rows, comes
+        from an eigenvalue decomposition of the spring's stiffness matrix."""
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -599,10 +601,10 @@ class PairsAtRest:
         }
 
     def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a copy of ``state`` and a changed array ``member_hold`` that replace friction springs of slipping
-        contact pairs by constant forces. The array is returned in a dictionary. A constant force is a very soft
-        spring with a long deflection. In contact groups friction of slipping pairs becomes zero. ``slips`` has a
-        mask (sliding, rolling, drilling) by number of the pair."""
+        """Return a copy of ``state``, and a dictionary with a changed model array, that replace friction springs
+        of slipping contact pairs by constant forces. A constant force is a very soft spring with a long
+        deflection; the array ``member_hold`` has the softness. In contact groups, deflections of slipping pairs
+        become zero instead. ``slips`` has a mask (sliding, rolling, drilling) by number of the pair."""
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
@@ -639,9 +641,9 @@ class PairsAtRest:
 
     def tangents(self, state: State, is_balanced: bool) -> Tangents:
         """Return the stiffness and damping matrices that all contact pairs add to small motions about a pose
-        ``state`` at rest, each (velocities, velocities). They are tangents with contacts minus tangents without.
-        Friction at its limit adds nothing. If ``is_balanced``, the geometric stiffness of the forces that balance
-        the contact forces is included.
+        ``state`` at rest, each (velocities, velocities). They are derivatives of the forces with contacts minus
+        those without. Friction at its limit adds nothing. If ``is_balanced``, the geometric stiffness of the
+        forces that balance the contact forces is included. Without contact forces all matrices are zero.
 
         Args:
             state: pose at rest about which motions are small.

@@ -233,10 +233,10 @@ def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMoti
 def _lanczos(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, unstable_only: bool
 ) -> tuple[Array, Array]:
-    """Return the ``count`` lowest elastic modes of a model, ``mechanics``, by Lanczos iteration (ARPACK): squared
-    frequencies, ascending, shape (count,), and shapes, (n, count). ``rigid`` are the model's rigid motions. With
-    ``unstable_only`` empty arrays are returned if the lowest mode is stable. Raise ``ModelError`` without
-    convergence."""
+    """Return squared frequencies [1/s^2], ascending, and shapes (n, count) of the ``count`` lowest elastic modes
+    of a model, by shift-invert Lanczos iteration (ARPACK). ``rigid`` motions of the model are projected out. With
+    ``unstable_only``, empty arrays are returned if the lowest mode is stable. Without convergence it is repeated
+    with four times the vectors; if that fails too, ``ModelError`` is raised."""
     n, mass, rng = mechanics.size, mechanics.mass, np.random.default_rng(0)
     shift, solver = _shifted_solver(mechanics, count, rigid, rng)
 
@@ -266,9 +266,10 @@ def _lanczos(
 def _shifted_solver(
     mechanics: LinearMechanics, count: int, rigid: _RigidMotions, rng: np.random.Generator
 ) -> tuple[float, SaddlePoint]:
-    """Return a shift s and a factored solver for K + s M under the constraints of ``mechanics`` (stiffness K, mass
-    M). By subspace iteration s is lowered until it is near the ``count``-th lowest squared frequency. ``rigid``
-    motions are removed from the iteration; ``rng`` makes its start vectors."""
+    """Return a positive shift s [1/s^2] and a factored solver for K + s M under the constraints of ``mechanics``
+    (stiffness K, mass M). Subspace iteration lowers s, in a few factorizations, towards half of the ``count``-th
+    lowest squared frequency or less. s stays above instabilities, so that K + s M is positive. ``rigid`` motions
+    are projected out; ``rng`` makes the start vectors."""
     mass, stiffness, scale = mechanics.mass, mechanics.stiffness, natural_scale(mechanics.mass)
     diagonal = stiffness.diagonal() * scale**2
     largest = float(np.abs(diagonal).max()) or 1.0
@@ -326,9 +327,10 @@ def growth_rate(mechanics: LinearMechanics) -> float:
 
 
 def _shifted_inverses(mechanics: LinearMechanics, shift: float) -> NDArray[np.complex128]:
-    """Return 1 / (omega^2 + shift) for squared frequencies omega^2 of undamped motions, including forces without
-    potential. A small model gives all, a large one the greatest (lowest omega^2). Low omega^2 are eigenvalues of
-    large size here and so have small relative errors. ``shift`` is in rad^2/s^2."""
+    """Return 1 / (s + ``shift``) for squared frequencies s of undamped motions [rad^2/s^2], including forces
+    without potential (circulatory ones). A small model gives all by a dense eigenvalue problem, a large one the
+    greatest, for the lowest s, by Arnoldi iteration (ARPACK). If that does not converge, the dense problem is
+    solved. In this inverse form low s have small relative errors."""
     mass, scale = mechanics.mass, natural_scale(mechanics.mass)
     stiffness = sparse.csr_array(mechanics.stiffness + mechanics.circulatory + shift * mass)
     if mechanics.freedom > LARGEST_DENSE:

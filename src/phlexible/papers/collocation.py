@@ -432,9 +432,10 @@ class StageLoop:
 
     def _largest_change(self, states: Array, step: float, change: Array, is_first: bool) -> float:
         """Return the largest relative change of the stage ``states`` in one Newton iteration, by which convergence
-        is judged. A ``change`` of the rates times ``step`` and tableau is compared with the largest value so far
-        in its block of states (positions, velocities, ...). Blocks that are still small are compared with related
-        blocks. Changes of 1e30 or more give infinity. ``is_first``: first iteration.
+        is judged. The ``change`` of the rates, times ``step`` and Runge-Kutta matrix, is divided by the largest
+        value so far in its block of states (positions, velocities, ...). Small blocks are compared with related
+        blocks; multipliers are ignored. Changes of 1e30 or more give infinity. ``is_first`` marks the first
+        iteration.
 
         A block may hold round-off only, of what does not move: no block is compared with less than a fraction of
         the largest of its kind, of velocities also of those that would move the largest place as far in a step.

@@ -189,7 +189,8 @@ def divergence_matrix(stress: CornerTractions) -> Matrix:
 
 def corner_matrix(stress: CornerTractions) -> Matrix:
     """Return the sparse matrix that, times the stress unknowns of the mesh, gives the stress tensors at all
-    corners of the T cells. Its shape is (T (d + 1) d d, stress unknowns)."""
+    corners of the cells. Its shape is (T (d + 1) d d, stress unknowns) for T simplex cells with d + 1 corners in d
+    dimensions; entries of a tensor are consecutive, row by row."""
     numbers, d, t = stress.indices, stress.dimension, stress.directions
     indices = (d + 1) * np.arange(len(t))[:, None] + stress.vertices
     rows = (d * (d * indices[:, :, None] + np.arange(d)))[..., None] + np.arange(d)
@@ -653,9 +654,9 @@ def _strain_matrix(basis: Any) -> Matrix:
 
 
 def _compliance(components: int, youngs_modulus: float, poissons_ratio: float, is_strain: bool) -> Array:
-    """Return the elastic compliance matrix of an isotropic material (``youngs_modulus`` [Pa],
-    ``poissons_ratio``) in Voigt order, shape (components, components) [1/Pa]: 6 components in space, 3 in the
-    plane, for plane strain (``is_strain``) or plane stress."""
+    """Return the elastic compliance matrix of an isotropic material in Voigt order, from stresses to strains,
+    shape (components, components) [1/Pa]. There are 6 components in space, 3 in the plane, for plane strain
+    (``is_strain``) or plane stress. Shear strains are doubled tensor components. ``youngs_modulus`` is in Pa."""
     if components == 3 and is_strain:
         youngs_modulus = youngs_modulus / (1 - poissons_ratio**2)
         poissons_ratio = poissons_ratio / (1 - poissons_ratio)

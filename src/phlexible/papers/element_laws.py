@@ -607,9 +607,9 @@ def state_laws(system: System) -> list[StateLaw]:
 
 
 def _measured_angles(law: StateLaw, dimension: int) -> Iterator[tuple[int, Coordinate]]:
-    """Yield (index, coordinate) for each angle among the measurements of a user's function of the state (``law``).
-    The function receives one array, to which the index refers. In it, a point of a body has six values (position,
-    velocity), a coordinate two (value, rate). ``dimension`` is 2 or 3."""
+    """Yield (index, coordinate) for each angle among the quantities that a user's force law measures (``law``).
+    The law receives them in one array, to which the index refers. In it, a point of a body has six values
+    (position, velocity), a joint coordinate two (value, rate). ``dimension`` is 2 or 3."""
     index = 0
     for item in law.measured:
         if isinstance(item, Attachment):

@@ -171,9 +171,9 @@ class FloatingBodyForm(PortHamiltonianModel):
         return np.zeros_like(state.displacement)
 
     def split(self, x: Array) -> BodyState:
-        """Split state vectors x (..., states) of a floating body into position, rotation, elastic coordinates,
-        velocities and stresses. Components that the body does not have as states (in a plane, or without rotation)
-        are set to zero, rotations to the fixed rotation matrix."""
+        """Split state vectors x (..., states) of a floating body into position, rotation matrix, elastic
+        coordinates, linear, angular and elastic velocities, and stresses. Components that the body does not have
+        as states (in a plane, or without rotation) are zero; a missing rotation is the fixed rotation matrix."""
         n, s = self.body.elastic_count, self.stress_space.size
         full = np.zeros((*x.shape[:-1], 18 + 2 * n + s))
         full[..., 3:12] = self.fixed_rotation.ravel()
@@ -256,9 +256,10 @@ class FloatingBodyForm(PortHamiltonianModel):
         return result
 
     def port_matrix(self, x: Array) -> Array:
-        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x. Its columns, shape
-        (..., state_size, inputs), are generalized forces on the velocities for unit inputs of all ports. Inputs
-        are forces and moments at locations in body axes, and the distributed force. All other rows are zero."""
+        """Return the port matrix B in E dx/dt = (J - R) z + B u of a floating body at states x. Its shape is (...,
+        state_size, inputs). Columns are the generalized forces on the velocities for unit inputs; rows of all
+        other states are zero. Inputs u are forces and, where the body rotates, moments at the ports, in body axes,
+        and the distributed force."""
         body, state = self.body, self.split(x)
         d, axes, n = body.dimension, list(body.rotation_axes), body.elastic_count
         eta, convection = self.port_displacement(state.displacement), self.convection(state.displacement)
@@ -280,9 +281,9 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def _distributed_columns(self, xi: Array, convection: Array) -> Array:
         """Return a floating body's generalized forces for unit inputs of its distributed force, shape (..., 6 + n,
-        d + n). The first d columns are for a constant force, the others for forces in the shape functions. Rows
-        are linear, angular and elastic velocities. ``xi`` (..., n + 1) are 1 and the elastic coordinates;
-        ``convection`` maps angular velocity to elastic rates."""
+        d + n). It has n elastic coordinates in d dimensions. The first d columns are for a constant force, the
+        others for forces in the shape functions. Rows are linear, angular and elastic velocities. ``xi`` (..., n +
+        1) are 1 and the elastic coordinates; ``convection`` maps angular velocity to elastic rates."""
         body, d, n = self.body, self.body.dimension, self.body.elastic_count
         s, mass, result = body.first_moments, elastic_mass(body), np.zeros((*xi.shape[:-1], 6 + n, d + n))
         deformed = cross_products(moment_products(body, xi))[..., 1:]
@@ -436,10 +437,10 @@ class FullForm(FloatingBodyForm):
 
 
 def momenta(body: FloatingBody, state: BodyState, extra: float) -> tuple[Array, Array, Array]:
-    """Return three momenta of a floating body in a state, from which its gyroscopic matrix is made, in body axes.
-    They are linear momentum (..., 3), angular momentum (..., 3), and coupling (..., 3, n): integrals of velocity
-    times shape function (cross product), rigid velocity counted twice. The part of the elastic velocity is
-    multiplied by 1 + ``extra``, in the coupling by 2 + ``extra``.
+    """Return three momenta of a floating body in a state, in body axes, from which its gyroscopic matrix is made.
+    They are linear momentum (..., 3), angular momentum (..., 3) and coupling (..., 3, n) for n elastic
+    coordinates. The coupling is the integral of the momentum density (rigid part twice) cross the shape functions.
+    The share of the elastic velocity is multiplied by 1 + ``extra``, in the coupling by 2 + ``extra``.
 
     ``p_t + e int rho v_f``, ``p_r + e int rho X x v_f`` and ``int (2 p_f + e rho v_f) x Phi`` with
     ``p_f = rho (v + w x X + v_f)``, ``X = x + u_f``; e = 1 gives (13) and (14).

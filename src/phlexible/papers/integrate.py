@@ -363,8 +363,9 @@ class Trajectory:
             raise ResultFileError(f"{index} is no trajectory of phlexible: {error}") from error
 
     def _plotted_values(self, name: str) -> tuple[Array, str]:
-        """Return the values over time and the unit of the state block with the given name, or of the output of that
-        port; shape (N + 1, size). Raise ``ModelError`` if there is neither."""
+        """Return the values over time and the unit of the state block, or else of the port's output, with the
+        given ``name``. The values have the shape (N + 1, size) for N time steps. Raise ``ModelError``, with a list
+        of all names, if there is neither."""
         for block in self.state_groups:
             if block.name == name:
                 return self.state(name), block.unit
@@ -461,9 +462,10 @@ def integrate(
 
 
 def consistent_state(model: PortHamiltonianModel, x: ArrayLike, inputs: GivenInputs = None) -> Array:
-    """Return the state nearest to x in kinetic energy that obeys the velocity constraints of a port-Hamiltonian
-    model at t = 0, shape (n,). It is x plus a change along the rates that constraint forces cause; x is returned
-    if there are no constraints. ``inputs`` are those of its ports, numbers or functions of time.
+    """Return the state nearest to x, in kinetic energy, that obeys the velocity constraints of a port-Hamiltonian
+    model at t = 0, shape (n,). Impulses of the constraints change its velocities; positions are unchanged. Without
+    constraints it is x. ``inputs`` are the values of the model's ports, numbers or functions of time. Dependent
+    constraints raise ``ModelError``.
 
     Of all states that do it is the nearest in kinetic energy: the one after a blow of the joints.
 

@@ -282,9 +282,9 @@ class MechanismModel(ComposedModel):
 
     def _body_form(self, placed: PlacedBody) -> BodyForm:
         """Return the port-Hamiltonian model of one body of the mechanism, in its initial position and rotation. A
-        body without nodes gives a ``FloatingBodyForm``, a soft body or shell a ``SoftForm`` at rest, a string a
+        floating body gives a ``FloatingBodyForm``, a soft body or shell a ``SoftForm`` at rest, a string a
         ``StringForm`` with forces at both ends. Raise ``ModelError`` for viscoelastic (Maxwell) material, for
-        which the models have no states."""
+        which these models have no states."""
         mechanism, data = self.mechanism, placed.data
         if data.relaxation if isinstance(data, FloatingBody) else any(group.relaxation for group in data.elements):
             kind = "floating" if isinstance(data, FloatingBody) else "soft"
@@ -348,8 +348,8 @@ class MechanismModel(ComposedModel):
 
     def split(self, x: Array) -> State:
         """Return the pose and velocities of the mechanism for the state vector x of its port-Hamiltonian model, as
-        a ``State``. Positions and velocities of floating bodies are converted from body frames to centres of mass,
-        in world axes. Stresses, strains of strings and multipliers in x are left out."""
+        a ``State`` in world axes. Positions and velocities of floating bodies are converted from their body frames
+        to centres of mass. Stresses, strains of strings, friction states and multipliers in x are left out."""
         at, velocities = self._joined.instants(x[None]), [np.zeros(0)]
         position, rotation, eta = at.position[0], at.rotation[0], at.eta[0]
         for index, (form, part) in enumerate(self._bodies):

@@ -402,8 +402,9 @@ class RodForm(StrainForm):
         return rate.T @ equal_diagonal(self.viscosity * self.measures[:, None, None] * self.stiffness) @ rate
 
     def _input_columns(self, x: Array) -> Matrix:
-        """Return the generalized forces on the velocities of a rod for unit inputs of its ports at the state x,
-        shape (velocities, inputs). The ports are end forces and moments and the distributed force."""
+        """Return the generalized forces on the velocities of a rod for unit inputs of its ports at the state x, a
+        sparse matrix (velocities, inputs). Inputs are forces and moments at the ends and the distributed force at
+        each cross-section [N/m], which is multiplied by the section's length."""
         vectors, n, nothing = self._split(x)[0], self.sections.count, np.zeros((self.sections.count, 3))
         units = [np.tile(unit, (n, 1)) for unit in np.eye(3)]
         pushed = np.stack([section_resultants(vectors, self._axis_forces(unit), nothing) for unit in units], axis=2)

@@ -279,10 +279,10 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses (s,) [Pa] of a soft body between Green-Lagrange strain states s0 and s1.
-        Their product with s1 - s0, weighted by volume, is exactly the change of energy. For a law of invariants
-        they are built from its difference quotients by each invariant (docs/theory.md, 5, (5.14)); for other laws,
-        linear in E, they are the stresses at the mean strain."""
+        """Return the discrete stresses (s,) [Pa] of a soft body between strain states s0 and s1 (Green-Lagrange
+        strains at s points and components). Their product with s1 - s0, weighted by volume, is exactly the change
+        of energy. For a law of invariants they are built from difference quotients by each invariant
+        (docs/theory.md, 5, (5.14)). For other laws, linear in strain, they are the stresses at the mean strain."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
             return self.effort((s0 + s1) / 2)
@@ -436,9 +436,10 @@ class PolyconvexFields(StrainFields):
 
     @cached_property
     def _volume_laws(self) -> list[tuple[ScalarFunction, sparse.csr_array]]:
-        """Return pairs (h, S) for the function h(J) in the elastic energy of a soft body, J = det C. The sparse
-        matrix S of ones, shape (determinants, e q), adds up quadrature points: each alone, or all of an element
-        for the term b (ln J)^2 if volumes are averaged."""
+        """Return pairs (h, S) of the energy density h(J) of a soft body and a sparse matrix S of ones that sums
+        over quadrature points. J = det C, with the right Cauchy-Green tensor C. S has the shape (determinants, e
+        q) for e elements with q points. It is the identity, except for the term b (ln J)^2 if volumes are averaged
+        over elements."""
         e, q = self.group.weights.shape
         law, points = self.law.third, sparse.eye_array(e * q, format="csr")
         if not self.mean_volume:
@@ -478,9 +479,10 @@ class PolyconvexFields(StrainFields):
 
     @staticmethod
     def _cofactor_slope(C: Array) -> Array:
-        """Return the derivatives of the cofactors of the Cauchy-Green tensors C with respect to the Green-Lagrange
-        strains, shape (e q, 6, 6). Rows are components 11, 22, 33, 23, 13, 12 of the cofactor, columns strains
-        E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12."""
+        """Return the derivatives of the cofactors of the right Cauchy-Green tensors C with respect to the
+        Green-Lagrange strains, shape (e q, 6, 6). There are q quadrature points in each of e elements. Rows are
+        components 11, 22, 33, 23, 13, 12 of the cofactor, columns the strains E_11, E_22, E_33, 2 E_23, 2 E_13, 2
+        E_12."""
         columns = []
         for a, b in SIX:
             dE = np.zeros((3, 3))

@@ -277,8 +277,9 @@ class QuadraticStrainModel(StrainForm):
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
         """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with respect
-        to the state x. It is sparse, shape (2 n + g, 2 n + g). The derivative of the damping matrix with respect
-        to the coordinates is neglected. The rate dx/dt and the inputs ``u`` are not used."""
+        to the state x, sparse, shape (2 n + g, 2 n + g). There are n coordinates, n velocities and g strains; z
+        are the efforts. How the damping matrix depends on coordinates is neglected. The arguments ``rate`` and
+        ``u`` are not used."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()
@@ -494,9 +495,9 @@ class StringForm(StrainForm):
         return mass_matrix(self.body)[self._moving][:, self._moving], sparse.diags_array(weights)
 
     def _strain_rate_matrix(self, x: Array) -> Matrix:
-        """Return the matrix from nodal velocities of a string to the rates of its strain states times their
-        weights, at the state x. Each viscoelastic branch has a copy; the last rows prescribe the velocities of
-        driven ends."""
+        """Return the sparse matrix from nodal velocities of a string to the rates of its strain states times their
+        quadrature weights, at the state x. It is the transposed strain gradient. Each viscoelastic branch repeats
+        the rows of its strains. The last rows are minus the velocities of driven ends, for their constraints."""
         q = self.positions(x)
         columns = [
             strain_gradients(self.body, group, q) @ sparse.diags_array(group.weights) for group in self._all_strains

@@ -385,9 +385,10 @@ class _Reading:
 
 
 def _arrays(readings: Sequence[_Reading]) -> tuple[Array, dict[str, Array], Array, Array, dict[int, Exception]]:
-    """Return the results of all mechanisms of a batch (``readings``) as arrays. They are instants, sensor values
-    with a first axis of mechanisms, energy balance errors, fractions of time steps computed in SIMD lanes, and
-    failures by index of the mechanism. Sensor values after the end of a run are NaN."""
+    """Return the results of all mechanisms of a batch as a tuple: instants of the longest run, sensor values by
+    name, energy balance errors, fractions of steps in SIMD lanes, and failures. All arrays have a first axis of
+    mechanisms. Values after the end of a shorter run are NaN. Failures are exceptions by index of the mechanism.
+    ``readings`` are the single results."""
     longest = max((each for each in readings if each.values is not None), key=lambda each: len(each.time))
     assert longest.values is not None, "one of them was read"
     n, values = len(readings), dict[str, Array]()

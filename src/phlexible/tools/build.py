@@ -178,9 +178,9 @@ def build(
 
 
 def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) -> Model:
-    """Return the model to be built as a library: the ``source`` itself if it is a model, else the result of this
-    function, called once with all parameter ``values`` as keywords. Parameters with a model instead of a function
-    raise ParameterError; a result that is no model raises ModelError."""
+    """Return the model that is built as a library. It is the ``source`` itself if it is a model, else the result
+    of this function, called once with all parameter ``values`` as keywords. Parameters given with a model instead
+    of a function raise ParameterError; a result that is no model raises ModelError."""
     if isinstance(source, Model) and values:
         raise ParameterError(
             f"parameters= set {', '.join(values)}, which needs the function that builds the model:"
@@ -198,7 +198,8 @@ def _model(source: Model | Callable[..., Model], values: Mapping[str, float]) ->
 
 def _outputs(source: Outputs | None, model: Model) -> Mapping[str, Sensor] | None:
     """Return the outputs of a library as sensors by name. If ``source`` is a function of the user, it is called
-    once with the model, and its dictionary of sensors is returned; a dictionary or None is returned unchanged."""
+    once with the model, and its dictionary of sensors is returned. ParameterError is raised if it returns no
+    dictionary or an empty one. A ``source`` that is no function (a dictionary or None) is returned unchanged."""
     if not callable(source):
         return source
     found = called(source, "outputs", model, at="for the model")

@@ -694,9 +694,10 @@ class _Search:
         return found
 
     def _likely_noise(self, values: Array, count: int) -> dict[str, float]:
-        """Return the estimated standard deviation of each output whose noise is unknown, by name: sqrt(mean r^2 /
-        (1 - n / count)) for its residuals r and all n unknowns. It is at least a tiny fraction of the largest
-        measured value. ``values`` are the unknowns, ``count`` is the number of measured values."""
+        """Return the maximum-likelihood standard deviation of each output whose noise is unknown, by name,
+        corrected for the fitted unknowns. It is sqrt(mean r^2 / (1 - n / count)) for residuals r (measured minus
+        predicted), n unknowns and ``count`` measured values. It is at least a tiny fraction of the largest
+        measured value. ``values`` are the unknowns."""
         share, found = 1.0 - len(values) / count, dict[str, float]()
         for name, parts in self._groups(self._predicted(values)).items():
             left = np.concatenate([(each.measured - each.model)[np.isfinite(each.measured)] for each in parts])
@@ -769,8 +770,9 @@ class _Search:
 
     @property
     def _reads_in_frames(self) -> bool:
-        """Return whether measured quantities may depend on the floating frames of bodies. That is assumed for
-        linear models and without ``sensors``, and true if any sensor is an ``ElasticDisplacement``."""
+        """Return whether measured quantities may depend on the choice of the bodies' floating frames. It is True
+        for linear models, without ``sensors``, and if any sensor of a recorded experiment is an
+        ``ElasticDisplacement``. Models are built at the current unknowns to list their sensors."""
         experiments = self._experiments
         if experiments.linear is not None or experiments.sensors is None:
             return True

@@ -406,10 +406,10 @@ class _Servo:
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
 
     def _result(self, used: Array, run: LiveRun, before: int, error: float, zeros: ComplexArray) -> InverseDynamics:
-        """Return the result of an inversion: the motion of ``run``, and inputs as signals over its instants.
-        Values between two time steps are the means of their constant inputs ``used``, those at both ends are
-        extrapolated linearly. ``before`` is the number of time steps before the motion, ``error`` the output
-        error, ``zeros`` are the transmission zeros."""
+        """Return the result of inverse dynamics: the motion of ``run``, and inputs as linearly interpolated
+        signals over its instants. ``used`` has the constant inputs of all time steps. A value between two steps is
+        their mean; values at both ends are extrapolated linearly. ``before`` is the number of time steps before
+        the prescribed motion, ``error`` the output error, ``zeros`` are the transmission zeros."""
         means, motion = (used[1:] + used[:-1]) / 2, run.motion
         ends = used[[0, -1]]
         if len(means) > 1:
@@ -612,8 +612,8 @@ class _ServoStep:
     def take(self, values: Array, goal: Array) -> tuple[Array, float]:
         """Advance the run by one time step with inputs for which the outputs reach their ``goal`` at its end.
         Return these inputs and the largest remaining error. Newton's method starts at ``values`` and repeats the
-        time step; the error is at most 1e-12 of the size of the paths (1e-9 if round-off allows no more). Raise
-        ``ConvergenceError`` after 25 trials."""
+        time step, with a Jacobian updated where convergence is slow. The error is at most 1e-12 of the size of the
+        paths (1e-9 at round-off). Raise ``ConvergenceError`` after 25 trials."""
         saved, best, is_fresh = self._run.save(), np.inf, False
 
         def tried(inputs: Array) -> Array:
@@ -657,9 +657,10 @@ NO_SLOPES = np.zeros((0, 0))
 
 
 def _check_stable(zeros: ComplexArray, duration: float) -> None:
-    """Raise ``ModelError`` if the zero dynamics (motion with the outputs fixed) grows during a run of ``duration``
-    [s]. It is regarded as growing if the real part of any of the transmission ``zeros`` times the duration is
-    above a limit."""
+    """Raise ``ModelError`` if the zero dynamics (motion with prescribed outputs) grows during a run of
+    ``duration`` [s]. It counts as growing if the real part of a transmission zero times the duration is above a
+    limit. ``zeros`` are these rates [1/s]; the message lists up to four and proposes a time for inputs to act
+    before and after."""
     growing = zeros[(zeros.real * duration > GROWTH) & (zeros.imag >= 0)]
     if not len(growing):
         return

@@ -557,8 +557,9 @@ def _size(values: Array, ends: tuple[float, float]) -> float:
 
 
 def _squares(signal: Signal, duration: float) -> Array:
-    """Return the matrix M (samples, samples) for which u . M u is the integral of the squared ``signal`` with
-    sample values u over a ``duration`` [s]."""
+    """Return the symmetric matrix M (samples, samples) for which u . M u is the integral of the squared ``signal``
+    with sample values u from 0 to ``duration`` [s]. It is exact. For signals constant between samples, values at
+    middles are used; for linear ones, Gauss quadrature with two points in each interval."""
     inside = signal.times[(signal.times > 0) & (signal.times < duration)]
     ends = np.concatenate([[0.0], inside, [duration]])
     middles, lengths = (ends[1:] + ends[:-1]) / 2, np.diff(ends)
@@ -616,10 +617,10 @@ class _Descent:
         return self._sloped[1]
 
     def best(self, progress: bool | None) -> OptimalInputs:
-        """Search the local minimum of the cost from the start, and return the optimal inputs. The search is SLSQP
-        or, if only the duration is minimized, a sequence of linear programs. With a final state at rest it is
-        repeated until all conditions are satisfied or iterations are used up. ``ConvergenceError`` if it did not
-        end at a minimum. ``progress`` says whether a progress bar is shown.
+        """Compute a local minimum of the cost from the start values, and return the optimal inputs. The method is
+        SLSQP or, if only the duration is minimized, sequential linear programming. If the end must be at rest, the
+        search is repeated until all conditions are satisfied or iterations are used up. ``ConvergenceError`` is
+        raised if it does not end at a minimum. ``progress`` shows a bar.
 
         Raises:
             ConvergenceError: there is none.
@@ -642,10 +643,10 @@ class _Descent:
         return self._made(x, steepness)
 
     def _searched(self, x: Array, price: float, ways: Array, report: Callable[[int, int], None]) -> Any:
-        """Minimize the cost from unknowns x on, by quadratic or linear programming. The result is as of
-        ``scipy.optimize.minimize``. ``price`` is the factor of the cost, ``ways`` are combinations of the
-        conditions. The function ``report`` is called with the numbers of iterations done and allowed, to show the
-        progress.
+        """Minimize the scaled cost from the unknowns x on, within bounds and equality conditions, and return a
+        result as ``scipy.optimize.minimize`` does. Sequential quadratic programming (SLSQP) is used, or sequential
+        linear programming if only time is minimized. ``price`` is the factor of the cost; the rows of ``ways``
+        combine the conditions. ``report`` is called with the numbers of iterations done and allowed.
 
         Time alone has no curvature, from which quadratic programs learn: its minima are corners of bounds, which
         linear programs find.
@@ -762,9 +763,10 @@ class _Descent:
         return x
 
     def _steepness(self, x: Array, ways: Array) -> float:
-        """Return the largest component of the cost's gradient at the unknowns x that conditions and active bounds
-        do not balance. Their multipliers are fitted by least squares. It is zero at a minimum. ``ways`` are
-        combinations of the conditions."""
+        """Return the largest absolute component of the cost's gradient at the unknowns x that multipliers of
+        conditions and active bounds do not balance. It is zero at a minimum (first-order optimality). Multipliers
+        are fitted by least squares; those of bounds must have the sign of a minimum. The rows of ``ways`` combine
+        the conditions into independent ones."""
         slope, of_misses = self._slopes(x)
         at_low = x <= self._problem.low + TINY
         at_high = x >= self._problem.high - TINY
@@ -779,9 +781,9 @@ class _Descent:
 
     def _check(self, x: Array, result: Any, steepness: float) -> None:
         """Raise ``ConvergenceError``, with the motion so far, unless the search ended at a minimum that satisfies
-        all conditions. Scaled residuals must be small, and each final sensor value must be near its target. The
-        search must report success, or ``steepness`` (the remaining slope of the cost) must be small. x are the
-        last unknowns, ``result`` is what the search returned.
+        all conditions. Scaled residuals must be small, and each final sensor value near its target. Also, the
+        search must report success, or ``steepness`` (the largest unbalanced component of the cost's gradient) must
+        be small. x are the last unknowns; ``result`` is from ``scipy.optimize``.
 
         Raises:
             ConvergenceError: it did not.

@@ -190,8 +190,9 @@ def _moved(model: Model, joint: Joint) -> tuple[list[PlacedBody] | None, float]:
 
 
 def _beyond(model: Model, joint: Joint, port: Port) -> list[PlacedBody] | None:
-    """Return all bodies that joints connect to a ``port`` of a joint, without passing this joint, by graph search.
-    None if a connection reaches the ground, or if the port is on the ground."""
+    """Return all bodies that joints connect to a ``port`` of a ``joint`` without passing this joint, by graph
+    search. The port's own body is included. Return None if a connection reaches the ground, or if the port is on
+    the ground."""
     if not isinstance(port, Attachment):
         return None
     found, waiting = {port.placed}, [port.placed]
@@ -334,8 +335,9 @@ def _gaps(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System,
 
 
 def _at_rest(model: Model, shapes: Sequence[EnergyShaping]) -> tuple[Array, System, OperatingPoint]:
-    """Return the coordinates of the joints at rest with the controllers ``shapes``, with the system and the
-    equilibrium. The controllers are applied to a copy of the model, whose static equilibrium is computed."""
+    """Return the joint coordinates at static equilibrium with the energy-shaping controllers ``shapes``, shape
+    (joints,) [m or rad], with the system and the equilibrium. The controllers are applied together to a copy of
+    the model, so that the model is unchanged."""
     copy, shared = model.copy(), SharedShaping(tuple(shapes))
     moved = with_replaced_references(shared, dict(zip(model.joints, copy.joints, strict=True)))
     copy.apply(moved)

@@ -112,9 +112,10 @@ class SampleMethod(Enum):
 def samples(
     count: int, seed: int = 0, method: SampleMethod | str = "random", **ranges: tuple[float, float] | Distribution
 ) -> list[Parameters]:
-    """Draw ``count`` random parameters for a study, uniformly or from distributions, and return them as a list of
-    dictionaries. They are identical for the same seed. ``ranges`` are (low, high) or a distribution for each
-    parameter by name; ``method`` says how samples are drawn: independently or as a Latin hypercube.
+    """Draw ``count`` random parameter sets for a study, uniformly or from distributions, and return them as a list
+    of dictionaries. ``ranges`` give (low, high) or a ``scipy.stats`` distribution for each parameter name.
+    ``method`` "random" draws independently, "latin" a Latin hypercube. The same ``seed`` gives the same samples.
+    ParameterError is raised for no ranges, and for ranges of other kinds.
 
     Args:
         count: how many.
@@ -182,8 +183,9 @@ class Outcome:
 
 
 def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> bytes:
-    """Return the user's functions ``build`` and ``measure`` as bytes that another process can unpack, including
-    lambdas and functions of a notebook.
+    """Return the user's functions ``build`` and ``measure`` pickled by cloudpickle as one bytes object, which
+    another process can unpack. Lambdas and functions of a notebook are allowed. ParameterError is raised if they
+    refer to something that cannot be pickled.
 
     Raises:
         ParameterError: they hold something that cannot be sent.
@@ -501,9 +503,10 @@ def _exit_with_parent(parent: int) -> None:
 
 
 def _submitted(task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any) -> Finished:
-    """Yield the number and result of each of the ``runs`` of a study as it is finished by the user's ``executor``.
-    Runs are submitted as futures, as to ``concurrent.futures`` and Dask. An exception of the executor becomes a
-    lost run with its message. ``task`` are the packed functions of the study."""
+    """Yield (number, result) of each of the ``runs`` of a study as it is finished by the user's ``executor``. The
+    executor needs ``submit`` and futures with callbacks, as in ``concurrent.futures`` and Dask. All runs are
+    submitted at once. An exception of the executor becomes a lost run with its message. ``task`` are the pickled
+    functions of the study."""
     done: queue.SimpleQueue[int] = queue.SimpleQueue()
     futures: dict[int, Any] = {}
     for number, parameters in runs:

@@ -72,8 +72,9 @@ def _refuse_twice(message: str, names: list[str], remedy: str) -> None:
 
 
 def _check_mimic(joint: Any, joints: dict[str, Any]) -> None:
-    """Raise ModelError if a URDF joint mimics a missing joint, itself by way of others, or is of a type that
-    cannot mimic. Fixed joints pass; multiplier and offset must be finite numbers."""
+    """Raise ModelError if a URDF ``joint`` mimics a missing joint, mimics itself through a chain of joints, or has
+    a type that cannot mimic. The whole chain is followed; it ends at a fixed joint. Multiplier and offset must be
+    finite numbers. ``joints`` are all joints by name."""
     met = [joint.name]
     while joint.mimic is not None:
         if joint.type == "fixed":  # nothing moves, whatever it follows
@@ -485,10 +486,10 @@ class _UrdfReader:
             self.rates[joint.child] = rates
 
     def _find_inertias(self, tree: Sequence[Any], ground: str | None) -> None:
-        """Compute the inertias of all bodies of a robot and store them in ``self.inertias``. The bodies that each
-        body carries on its joints are stored in ``self.carried``. Inertias are checked or repaired, with small
-        additions where a mass matrix would be singular; ``ModelError`` if a joint moves no inertia. ``tree`` are
-        the joints from the root on, ``ground`` is the body that is ground."""
+        """Compute the inertias of all bodies of a robot and store them in ``self.inertias``. Unphysical ones are
+        refused or repaired. Small additions are made where a mass matrix would be singular; ``ModelError`` is
+        raised if a joint moves no inertia. ``self.carried`` stores for each body all bodies that its joints carry.
+        ``tree`` has the joints from the root on, ``ground`` names the body that is ground."""
         above = {joint.child: joint.parent for joint in tree}
         found = {head: self._inertia_of(head) for head in dict.fromkeys(self.heads.values())}
         for head in [
@@ -732,10 +733,10 @@ def from_urdf(
     visuals: bool = True,
     inertia: InertiaSource | str = InertiaSource.FILE,
 ) -> UrdfModel:
-    """Return the model of a robot that a URDF file (``path``) describes, with links as rigid or flexible
-    bodies. ``positions`` are initial joint coordinates, ``gravity`` is the acceleration [m/s^2],
-    ``stop_stiffness`` that of joint limits. The root is ``free`` or ground; ``visuals`` says whether shapes
-    are read, ``inertia`` whether impossible inertias are repaired.
+    """Return the model of the robot that a URDF file (``path``) describes, with links as rigid or ``flexible``
+    bodies. ``positions`` are initial joint coordinates, ``gravity`` is in m/s^2, ``stop_stiffness`` belongs to
+    joint limits. The root link is ground unless ``free``. ``visuals`` says whether shapes are read, ``inertia``
+    whether impossible inertias are refused or repaired. A warning lists what is left out.
 
     Bodies have the names of links, ``model.joint(name)`` finds joints. The root is ground. Links on fixed joints
     are parts of the body that carries them, with their inertia, or of the ground; ``model.frame(link)`` is the port
@@ -800,8 +801,9 @@ def from_urdf(
 
 
 def _moved(kind: str, axis: Array, coordinate: float) -> Array:
-    """Return the pose of the child link of a URDF joint relative to its pose at coordinate 0, shape (4, 4).
-    ``kind`` and ``axis`` are those of the joint."""
+    """Return the motion of the child link of a URDF joint from coordinate zero to ``coordinate`` [m or rad], as a
+    (4, 4) transformation matrix. It is a translation along ``axis`` if ``kind`` is "prismatic", else a
+    right-handed rotation about it. The axis is normalized."""
     found = np.eye(4)
     unit = axis / np.linalg.norm(axis)
     if kind == "prismatic":

@@ -194,9 +194,10 @@ def nearest_physical(inertia: LinkInertia) -> LinkInertia:
 
 
 def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
-    """Return the ``inertia`` of a body with small additions that make its mass matrix regular. Mass and second
-    moments are increased to at least 1e-7 of those of the body with all that it carries (``carried``). An inertia
-    that is regular and large enough is returned unchanged.
+    """Return the ``inertia`` of a body with small additions that make its mass matrix regular. The mass is
+    increased to at least 1e-7 of the mass of the body and all that it carries (``carried``). If second moments are
+    then singular or below 1e-7 of the carried ones, an isotropic amount is added. An inertia that is large enough
+    is unchanged.
 
     Args:
         inertia: of the body, in its axes.

@@ -210,9 +210,9 @@ def port_columns(mechanics: LinearMechanics) -> Array:
 
 
 def random_mixtures(directions: sparse.sparray | Array, mass: sparse.csr_array, most: int) -> Array:
-    """Return ``directions`` without zero columns, each divided by its length in the inverse of the diagonal
-    of ``mass``, as a dense array. If there are more than ``most``, return ``most`` random linear combinations
-    of them (fixed seed).
+    """Return ``directions`` (columns of forces) without zero columns, as a dense array. Each column is divided by
+    its norm in the inverse of the diagonal of the ``mass`` matrix. If there are more than ``most`` columns, return
+    ``most`` random linear combinations of them instead (normally distributed, fixed seed).
 
     Where the given ones do not span more than ``most`` motions, the mixes span all of them.
     """
@@ -344,7 +344,8 @@ OPENED = 1e-4  # joints by a column, of what its entries move there
 def krylov_basis(mechanics: LinearMechanics, count: int, frequencies: Sequence[float] | None) -> Array:
     """Return a Krylov reduction basis of a second-order model, shape (n, at most count), with columns orthonormal
     in the mass matrix. It has rigid motions and responses to the inputs at the given ``frequencies`` [rad/s]. For
-    None the frequencies are chosen automatically, and columns that violate constraints are removed.
+    None, static responses and responses near modes are chosen automatically by estimated errors. Then columns that
+    violate constraints by more than a tolerance are removed.
 
     Raises:
         ParameterError: fewer columns than rigid motions.
@@ -415,8 +416,9 @@ class MotionAnswers(Answers):
 
 
 def _response_of(small: LinearMechanics) -> Callable[[float], ComplexArray]:
-    """Return a function that computes the frequency response of a small second-order model without constraints,
-    shape (outputs, inputs), at an angular frequency [rad/s]."""
+    """Return a function that computes the frequency response of a small second-order model without constraints at
+    an angular frequency [rad/s], shape (outputs, inputs), complex. The dynamic stiffness, with viscoelastic
+    branches, is solved densely for each call. A model without coordinates has response zero."""
     M, K = small.mass.toarray(), small.stiffness.toarray()
     rates = (small.velocity + small.damping).toarray()
     inner = [(each, each.fast_stiffness.toarray()) for each in small.inner]

@@ -60,9 +60,9 @@ class PassivityCertificate:
 
 def passivity(model: ObservedPHDAE) -> PassivityCertificate:
     """Measure how far a linear model violates passivity, and return the relative errors as a certificate; nothing
-    is raised. It has the error of the skew-symmetry of J, the larger of the errors of symmetry and definiteness
-    for dissipation and for energy, and the number of zero modes. Eigenvalues and zero modes are computed for at
-    most 1500 states only."""
+    is raised. It has the skew-symmetry error of J, and for dissipation and energy matrix the larger of the errors
+    of symmetry and definiteness. The number of states that stay constant is also given. For more than 1500 states,
+    only symmetry is tested."""
     errors = model.structure_errors()
     return PassivityCertificate(
         errors["skewness"],

@@ -157,9 +157,10 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """Return a basis, shape (n, k), of at most ``count`` velocities and the stresses that they cause, by a
-    singular value decomposition. It captures the ``directions`` of states (columns, weighted by their length)
-    best. Velocities with singular values up to ten times ``floor`` are left out as round-off.
+    """Return a basis, shape (n, k), of at most ``count`` velocity vectors and the stresses whose rates they cause,
+    by a singular value decomposition. It captures the ``directions`` of states (columns, weighted by their length)
+    best; their stresses count through the velocities that strain to them. Velocities with singular values up to
+    ten times ``floor`` are left out as round-off.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 

@@ -121,10 +121,10 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
-    """Return constraint directions, inputs and outputs of the multipliers that a reduced model must have because
-    inputs prescribe velocities or outputs are constraint forces. They are empty if there are none. ``Z`` has the
-    projection vectors, ``tied`` the indices of all multipliers. Contradictory inputs or outputs raise
-    ``ModelError``."""
+    """Return constraint directions, input rows and output columns of the multipliers that a reduced model must
+    keep. It must where inputs prescribe velocities or outputs are constraint forces. Directions are combined to
+    orthonormal ones; all arrays are empty if none are needed. ``Z`` has the projection vectors, ``tied`` the
+    indices of all multipliers. Contradictory inputs or outputs raise ``ModelError``."""
     forces = np.asarray(Z.T @ model.structure[:, tied])
     ports, outputs = model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     if not ports.any() and not outputs.any():
@@ -142,8 +142,8 @@ def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array,
 
 def _refuse_drifting(model: ObservedPHDAE, small: ObservedPHDAE, V: Array) -> None:
     """Raise ``ModelError`` if the reduced model ``small`` has constant states, with all inputs zero, in which the
-    full ``model`` changes. Rates of the full model are computed under its constraints and measured in its energy.
-    ``V`` is the basis of the reduction."""
+    full ``model`` would move. Rates of the full model, with constraints enforced by multipliers, are measured in
+    its energy norm. ``V`` is the basis of the reduction, from reduced to full states."""
     moving, tied = dynamic_and_multipliers(small)
     ties = small.structure[moving][:, tied].toarray()
     free = linalg.null_space(ties.T) if ties.size else np.eye(V.shape[1])
@@ -470,10 +470,10 @@ def state_basis(
     static_correction: bool = False,
     flexible: IntArray | None = None,
 ) -> StateBasis:
-    """Return the basis of states with which a first-order linear model is reduced to ``order`` states by
-    ``method``. Krylov bases match responses at ``frequencies`` [rad/s]; modal ones end with static responses if
-    ``static_correction``. With ``flexible`` (indices), only these states count. States needed for prescribed
-    velocities and joint forces are added. Raise ``ModelError`` for a model that the method cannot treat,
+    """Return the basis with which a first-order linear model is reduced to ``order`` states by ``method``. Krylov
+    bases match responses at ``frequencies`` [rad/s], chosen automatically for None; modal ones end with static
+    responses if ``static_correction``. With ``flexible`` (indices), the order counts these states only. Vectors
+    needed for prescribed velocities and joint forces are added. Raise ``ModelError`` for an unsuitable model,
     ``ParameterError`` for an unsuitable order.
 
     Args:
