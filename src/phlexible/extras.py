@@ -7,8 +7,8 @@ from phlexible.errors import MissingExtraError
 
 
 def optional(module: str, extra: str) -> ModuleType:
-    """Import and return a ``module`` of an optional package. Raise MissingExtraError with the install command
-    (of the ``extra`` of phlexible) if it is missing.
+    """Import and return a ``module`` of an optional package. If it cannot be imported, raise MissingExtraError
+    with the install command, ``pip install phlexible[extra]`` for the given ``extra``.
 
     Raises:
         MissingExtraError: it is not installed; the message gives the command.

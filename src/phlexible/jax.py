@@ -72,9 +72,10 @@ def simulate(
         return [jax.ShapeDtypeStruct(np.shape(each), jax.numpy.asarray(0.0).dtype) for each in arrays]
 
     def called(function: Callable[..., Any], like: Callable[[], Any], *values: Any) -> Any:
-        """Return the values of a ``function`` of arrays (``values``) as a tuple of JAX arrays, also where JAX has
-        only their shapes yet. ``function`` is called with NumPy arrays and returns a tuple of them. The function
-        ``like`` is called without arguments and returns a tuple of arrays of the same shapes."""
+        """Return the values of a NumPy ``function`` of arrays as a tuple of JAX arrays, also while JAX traces and
+        knows only shapes. When traced, ``function`` is called later as a callback, one call after the other under
+        ``vmap``. Otherwise it is called at once. The function ``like``, without arguments, returns arrays of the
+        same shapes and types as the results."""
         if not any(isinstance(each, jax.core.Tracer) for each in jax.tree.leaves(values)):
             return tuple(jax.numpy.asarray(each) for each in function(*jax.tree.map(np.asarray, values)))
         expected = shapes(like())

@@ -26,8 +26,9 @@ from phlexible.model import Model
 
 
 def parse_settings(function: Callable[..., object], settings: Sequence[str]) -> dict[str, object]:
-    """Return the keyword arguments for a function from command line settings "key=value", converted to the types of
-    its parameters.
+    """Return keyword arguments for a ``function`` from command line settings "key=value", converted to the
+    annotated types of its parameters. Hyphens in a key count as underscores. UsageError is raised without "=", for
+    an unknown or repeated key, and for a value of the wrong type.
 
     Args:
         function: with annotated parameters.

@@ -111,7 +111,8 @@ class Parameters:
 
     def nested(self, values: Array) -> Any:
         """Convert a flat vector of parameter values, shape (parameters,), to the argument of the user's build
-        function. It is a dictionary by name, with signals (sampled functions) made anew, or one array."""
+        function. That is a dictionary of floats, arrays and signals (with new sample values) by name, or one array
+        if the user gave one. Arrays are copies."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
             own = values[self.slices[name]]
@@ -122,10 +123,10 @@ class Parameters:
         return found if self._is_named else found["parameters"]
 
     def structured(self, flat: Array | NDArray[np.complex128]) -> Values:
-        """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's
-        parameters: a dictionary by name, or one array if the user gave one. A scalar becomes a float
-        (derivatives: an array of the trailing axes), an array gets its shape plus trailing axes, a signal
-        becomes an array of its samples."""
+        """Convert flat values or derivatives, shape (parameters, ...), to the structure of the user's parameters.
+        That is a dictionary by name, or one array if the user gave one. A scalar becomes a float (for derivatives,
+        an array of the trailing axes). An array gets its shape plus trailing axes, a signal an array of its
+        samples plus trailing axes."""
         found: dict[str, Any] = {}
         for name, given in self._user_values.items():
             own = flat[self.slices[name]]

@@ -116,9 +116,9 @@ class RecordingStepper(Stepper):
         self._called: tuple[Array, float, Course, bool]  # state before the last call, its arguments
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Compute time steps of length ``step`` [s] between the given instants [s] and append each of them to the
-        log for derivatives. All steps are stored internally; only the instants requested by ``storage`` are
-        returned, the same as without the log."""
+        """Compute time steps of length ``step`` [s] between the given ``instants`` [s] and append each of them to
+        the log for derivatives. All steps are computed with storage of every state; only instants and sensor
+        values that ``storage`` requests are returned, as without the log."""
         self._instants, self._done = instants, 0
         taken = yield from super().advance(instants, step, storage._replace(every=1, phase=0, watches=False))
         if storage.every == 1 and not storage.watches:
@@ -214,9 +214,9 @@ class RecordingStepper(Stepper):
             self.log.append(VelocityJump(time, before, self.memory.state.copy(), self._event))
 
     def apply_event(self, event: int, time: float) -> None:
-        """Apply the event with this index at a time [s]: close and open its joint locks and project the
-        velocities. If that logs a velocity jump, the log entry is completed. It gets the indices of the locks that
-        the event closes, the state before the event, and whether constraints are redundant afterwards."""
+        """Apply the event with index ``event`` at a ``time`` [s]: close and open its joint locks and project the
+        velocities onto the joints. If that logs a velocity jump, the log entry is completed with the indices of
+        the locks that the event closes, the state before it, and whether constraints are redundant afterwards."""
         mechanism, begin, met = self.assembly.system.mechanism, len(self.log), self.memory.state.copy()
         self._event = event
         super().apply_event(event, time)
@@ -399,9 +399,9 @@ def take_run(
 
 
 def instants_of(assembly: Assembly, start: State, duration: float, step: float, options: StepOptions) -> Clock:
-    """Return the clock of a run: the instants [s] at which its time steps begin and end. They follow from duration
-    [s], time step [s] and the breakpoints of the model, from the time of ``start`` on. ``assembly`` contains the
-    model's arrays. ``options`` are those of the time steps.
+    """Return the clock of a run, that is all instants [s] at which its time steps begin and end. They start at the
+    time of ``start``, follow from ``duration`` and ``step`` [s], and include the breakpoints of the model. Orders
+    above 2 in ``options`` raise ``ModelError`` for models with damping. ``assembly`` has the model's arrays.
 
     Raises:
         ParameterError: a duration or step out of range.
@@ -678,9 +678,10 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Return the arrays of a system for equal time steps whose equations depend on pose and velocities alone.
-    Contacts and stops that are open in the state ``start`` are left out. Raise ``ModelError`` for closed ones, for
-    events, controllers, viscoelastic laws, friction springs and contact groups.
+    """Return the model's arrays of a system for equal time steps whose equations depend on pose and velocities
+    alone. Contacts and stops that are open in the state ``start`` are left out of them. Raise ``ModelError``,
+    naming the element, for closed ones, events, controllers, viscoelastic laws, friction springs and contact
+    groups.
 
     Args:
         start: the state whose stops and contacts count.

@@ -314,9 +314,10 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
 
 
 def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
-    """Divide a ``run`` into segments with the given numbers of time ``steps`` and return their initial states as
-    ``Shots``. The initial states are selected from the run, so that there are no gaps between segments. A run with
-    events, controllers or history variables raises ``ModelError``.
+    """Divide a ``run`` into segments of multiple shooting, with the given numbers of time ``steps``, and return
+    their initial states as ``Shots``. These states are copied from the run, so that there are no gaps between
+    segments. Small coordinates about each state are stored too. A run with events, controllers or history
+    variables raises ``ModelError``.
 
     Raises:
         ModelError: a run that is more than steps.

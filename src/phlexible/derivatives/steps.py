@@ -377,10 +377,10 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 
 @cached_on_owner
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
-    """Return the entries of Newton's matrix that derivatives of time steps need, as integers (index in memory,
-    matrix row, matrix column), shape (entries, 3). Entries of velocity rows and velocity columns come first, then
-    velocity rows with auxiliary columns, then auxiliary rows with velocity columns. Return also the numbers of the
-    first two kinds. ``assembly`` contains the model's arrays; cached on it."""
+    """Return the entries of Newton's matrix that derivatives of time steps need, as integers (memory index, row,
+    column), shape (entries, 3). First come velocity rows with velocity columns, then velocity rows with auxiliary
+    columns, then auxiliary rows with velocity columns. Rows of rolling constraints count as velocity rows. Return
+    also the numbers of the first two kinds. ``assembly`` has the model's arrays; the result is cached on it."""
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
@@ -507,10 +507,11 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Return the derivatives of the equations and history variables of time step ``k`` of ``steps``, computed with
-    dual numbers. With contacts or friction springs, two states with slightly smaller and larger deflections are
-    evaluated, on both sides of a friction limit. The mean is returned. History variables are strains of Maxwell
-    branches, deflections of friction springs and impact speeds."""
+    """Return the derivatives of the residual and the history variables of time step ``k``, computed with dual
+    numbers. With contacts or friction springs, two states with slightly smaller and larger deflections, on both
+    sides of a friction limit, are evaluated, and the mean is returned. History variables are strains of Maxwell
+    branches, deflections of friction springs and impact speeds. Velocities, poses and known history at its start
+    count."""
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, indices = int(memory.counts["velocities"]), memory.counts["rows"], strain_indices(steps.assembly)
     touched = np.ones((1, memory.counts["state_size"]))

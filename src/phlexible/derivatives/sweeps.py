@@ -395,9 +395,9 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
 
 def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
     """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect to the
-    initial state and to all equations. Equations are those of time steps, velocity jumps, controllers, locks and
+    initial state and to all residuals. Residuals are those of time steps, velocity jumps, controllers, locks and
     events. ``slopes`` are derivatives of the costs with respect to the state at each stored instant. ``after`` are
-    those with respect to the final state through later time steps (None: none).
+    derivatives with respect to the final state through later time steps (None: none).
 
     Args:
         run: the run.

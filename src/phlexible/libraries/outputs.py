@@ -327,8 +327,9 @@ class OutputTables:
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
         """Add the operations that compute a controller's measurements of joints, points or sensors (``items``) to
-        the tape, the list of recorded operations. Return the range (first, end) of the resulting entries. Raise
-        ``ModelError`` for sensors that count full turns; ``name`` is the controller in messages.
+        the list of recorded operations. Return the range (first, end) of the resulting entries. Raise
+        ``ModelError`` for sensors that count full turns from sample to sample; ``name`` is the controller in
+        messages.
 
         Rates are those of the step, as controllers have them.
 

@@ -29,9 +29,9 @@ def algebraic_states(model: ObservedPHDAE) -> IntArray:
 
 
 def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
-    """Split the states of a linear model E dx/dt = (J - R) Q x + B u into dynamic states and constraint
-    multipliers (zero rows of E). Return the indices of both. Raise ``ModelError`` if multipliers are coupled with
-    each other in J, appear in R, or are coupled with dynamic states in E or Q.
+    """Split the states of a linear model into dynamic states and constraint multipliers (zero rows of E), and
+    return the indices of both. The equations are E dx/dt = (J - R) Q x + B u. Raise ``ModelError`` if multipliers
+    are coupled with each other in J, appear in R, or are coupled with dynamic states in E or Q.
 
     Raises:
         ModelError: E is singular at states that are no multipliers.

@@ -307,8 +307,9 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
     """Return linearly independent constraints with orthonormal directions, by a singular value decomposition of
     the given directions ``ties`` (n, multipliers). The four arrays are directions (n, k), inputs (k, inputs),
-    outputs (outputs, k) and an orthonormal basis of the free coordinates (n, n - k). ``ports`` and ``outputs``
-    belong to the given multipliers. Raise ``ModelError`` if they contradict redundant constraints.
+    outputs (outputs, k) and an orthonormal basis of the remaining coordinates (n, n - k). ``ports`` and
+    ``outputs`` belong to the given multipliers. Raise ``ModelError`` if dependent constraints get contradicting
+    inputs, or outputs see their forces.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -479,10 +480,10 @@ LARGEST = 4000
 
 
 def state_space_matrices(model: ObservedPHDAE, accelerations: Sequence[str] = ()) -> StateSpaceMatrices:
-    """Return dense state-space matrices A, B, C, D of a linear model, in dx/dt = A x + B u and y = C x + D u.
-    Constraints are eliminated first, then E is inverted. For inputs named in ``accelerations``, which prescribe
-    velocities, the time derivative becomes the input and the velocity a state. Raise ``ModelError`` for more than
-    4000 states.
+    """Return dense state-space matrices A, B, C and D of a linear model. The equations are dx/dt = A x + B u for
+    states x and inputs u, with outputs C x + D u. Constraints are eliminated first, then E is inverted. For inputs
+    named in ``accelerations``, which prescribe velocities, the time derivative becomes the input and the velocity
+    a state. Raise ``ModelError`` for more than 4000 states.
 
     Args:
         accelerations: ports or inputs that prescribe a velocity, given by its rate instead.

@@ -789,10 +789,11 @@ def bending_plate(
     supported: str | None = None,
     theory: PlateTheory | str = PlateTheory.MINDLIN,
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a plate in bending with shear deformation and rotary inertia
-    (Mindlin). States are velocities of nodes, and moments and shear forces at quadrature points. The boundary
-    ``clamped`` neither moves nor rotates; the boundary ``supported`` has no deflection. With
-    ``theory="kirchhoff"`` a high stiffness suppresses shear.
+    """Return the linear port-Hamiltonian finite element model of a plate in bending with shear deformation and
+    rotary inertia (Mindlin). States are velocities of nodes, and moments and shear forces at quadrature points.
+    The boundary ``clamped`` neither moves nor rotates; the boundary ``supported`` has no deflection. With
+    ``theory="kirchhoff"`` a high shear stiffness suppresses shear strain. ParameterError for a solid mesh or an
+    unknown boundary.
 
     States: velocity of the nodes (deflection [m/s], rotations about x and y [rad/s], node after node), moments xx,
     yy, xy [N] and shear forces x, y [N/m] at each quadrature point. Ports: ``body force`` [N/m^2] at nodes whose

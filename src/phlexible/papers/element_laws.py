@@ -125,10 +125,10 @@ class Touching:
         return gradient / np.where(size > 0, size, 1.0), size
 
     def slip_rotation(self, at: Poses, normal: Array, rates: Array, dX: Array) -> Array:
-        """Return the angular velocity in world axes with which the stored elastic slip of a contact rotates, shape
-        (T, 3) [rad/s]. It is the rotation of the contact normal plus the component about it of the angular
-        velocity of the body with the surface. For a nodal body without direction vectors, the touching body's is
-        used instead. ``rates`` are rates of functions, dX (T, vectors, 3) of vectors."""
+        """Return the angular velocity in world axes with which the stored elastic slip vector of a contact
+        rotates, shape (T, 3) [rad/s] at T states. It is the rotation of the contact normal plus the component
+        about the normal of the angular velocity of the body with the surface. For a nodal body without direction
+        vectors, the touching body's is used. ``rates`` are rates of functions, dX (T, vectors, 3) of vectors."""
         own, slopes = at.values[:, self.gap], np.zeros_like(at.slopes)
         for t, y in enumerate(own):
             slopes[t, self.gap] = self.coordinate.gap.hessian(y) @ rates[t, self.gap]

@@ -424,9 +424,9 @@ class FullForm(FloatingBodyForm):
         return gyroscopic_matrix(linear, angular, coupling, -coupling.mT)
 
     def kinetic_slope(self, state: BodyState) -> Array:
-        """Return the derivative of the kinetic energy of a deformed floating body with respect to its n
-        elastic coordinates, shape (..., n) [N]: generalized centrifugal and Coriolis forces. ``state`` has
-        deformation and velocities."""
+        """Return the derivative of the kinetic energy of a deformed floating body with respect to its n elastic
+        coordinates, shape (..., n) [N]. These are generalized centrifugal and Coriolis forces, positive where they
+        increase the coordinate. ``state`` has deformation and velocities in body axes."""
         body, w = self.body, state.angular_velocity
         products = moment_products(body, _prepended(1.0, state.displacement))
         turned = cross_products(moment_products(body, _prepended(0.0, state.elastic_velocity)))

@@ -523,11 +523,11 @@ def rod_form(
     angular_velocity: ArrayLike | None,
     boundaries: tuple[str, str],
 ) -> RodForm:
-    """Return the port-Hamiltonian model of a geometrically exact rod in dimension 1, 2 or 3, with positions,
-    rotations, velocities and strains as states. ``gravity`` is the acceleration; ``shape``, ``velocity`` and
-    ``angular_velocity`` are those at t = 0 (None: straight along x, at rest). ``boundaries`` says for start and
-    end whether it is fixed or has force and moment inputs. Raise for gravity out of the dimension or viscoelastic
-    material.
+    """Return the port-Hamiltonian model of a geometrically exact ``rod`` in ``dimension`` 1, 2 or 3, with
+    positions, rotations, velocities and strains as states. ``gravity`` [m/s^2] must lie in the dimension.
+    ``shape``, ``velocity`` and ``angular_velocity`` are initial values (None: straight along x, at rest).
+    ``boundaries`` says for start and end whether it is fixed or has force and moment inputs. Viscoelastic branches
+    are refused.
 
     Raises:
         ParameterError: no such dimension or boundary, a shape that the rod cannot have, or numbers of a wrong shape

@@ -276,10 +276,10 @@ class QuadraticStrainModel(StrainForm):
         return np.concatenate([-self.weight, x[len(self.weight) :]])
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> sparse.csr_array:
-        """Return the derivative of the residual E dx/dt - (J - R) z of a model with quadratic strains with respect
-        to the state x, sparse, shape (2 n + g, 2 n + g). There are n coordinates, n velocities and g strains; z
-        are the efforts. How the damping matrix depends on coordinates is neglected. The arguments ``rate`` and
-        ``u`` are not used."""
+        """Return the derivative of the residual of a model with quadratic strains with respect to the state x. It
+        is sparse, shape (2 n + g, 2 n + g) for n coordinates, n velocities and g strains. The residual is E dx/dt
+        - (J - R) z with efforts z. How the damping matrix depends on coordinates is neglected. The arguments
+        ``rate`` and ``u`` are not used."""
         n, t = self.linear.shape[1], self.quadratic
         v, s = x[n : 2 * n], x[2 * n :]
         structure = (self.structure_matrix(x) - self.dissipation_matrix(x)).tolil()

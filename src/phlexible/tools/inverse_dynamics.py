@@ -56,10 +56,10 @@ def reach_of(steps: StepMatrices) -> Array:
 def least_change(
     steps: StepMatrices, left: Array, used: Array, weight: Array, velocity: Array, rest: Array
 ) -> Array:
-    """Return the change of the inputs over all time steps, shape (steps, inputs), that minimizes the weighted sum
-    of three squares: output errors ``left``, inputs ``used`` and the final ``velocity``. It is computed by a
-    backward recursion with QR factors; docs/theory.md, 9, (9.13). Inputs have the weights ``weight``, velocities
-    ``rest``; ``steps`` are the linearized time steps.
+    """Return the change of the inputs over all N time steps, shape (N, inputs), that minimizes a weighted sum of
+    squares in the linearized motion. The squares are of output errors ``left``, inputs ``used`` plus change
+    (weights ``weight``), and the final ``velocity`` (weights ``rest``). It is computed by a backward recursion
+    with QR factors (docs/theory.md, 9, (9.13)). ``steps`` are the matrices of the time steps.
 
     Backwards in time what is still to come is |R dx - d|^2 with a triangular R, by orthogonal transformations,
     which keep twice the digits of a Riccati equation; forwards each change follows from that of the state (9.14).

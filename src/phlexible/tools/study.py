@@ -399,10 +399,10 @@ def cores() -> int:
 def finished_runs(
     task: bytes, runs: Sequence[tuple[int, dict[str, Any]]], executor: Any, lock: int | None = None
 ) -> Finished:
-    """Yield the index and result of each of the ``runs`` of a study as it is finished. They are computed in worker
-    processes (``executor`` None or their number) or by the user's ``executor`` with ``submit`` or ``map``;
-    anything else raises ``ParameterError``. ``task`` are the packed functions of the study, ``lock`` is the
-    descriptor of a lock that forked workers close.
+    """Yield the index and result of each of the ``runs`` of a study as it finishes. An ``executor`` of None or a
+    number means so many worker processes (None: all cores). Otherwise it is the user's object with ``submit`` or
+    ``map``; anything else raises ``ParameterError``. ``task`` are the pickled functions of the study, ``lock`` is
+    the file descriptor of a lock that forked workers close.
 
     Args:
         task: ``packed_task``.
