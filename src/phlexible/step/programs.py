@@ -59,9 +59,9 @@ _LOOPS = (
 
 
 def _has_contacts(memory: Memory) -> bool:
-    """Return whether a model needs the program of contacts, from its tables ``memory``. It does if it has
-    contacts, stops, rolling wheels or other force laws along coordinates of several scalar functions, except
-    angles and joints along lines."""
+    """Return whether a model, described by its arrays in ``memory``, needs the compiled program that includes
+    contacts. It does if it has contact groups, stops, rolling wheels or other force laws along coordinates that
+    depend on several scalar functions. Laws on angles and on joints along lines do not count."""
     kinds, functions = memory["coordinate_of"], memory["functions_count"]
     is_law = np.arange(len(kinds)) >= memory.counts["constraints"]
     slides = is_law & (functions > 1) & (kinds != ANGLE)

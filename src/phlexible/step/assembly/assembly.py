@@ -271,8 +271,9 @@ class Plan:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two tables are both empty and of one type, or equal lists of numbers. All other tables give
-    False, even arrays that are equal, since they are compared later."""
+    """Return whether two arrays or lists of the model can be said to be equal quickly: both empty and of one
+    Python type, or equal lists of numbers. All other inputs give False, even equal arrays, since these are
+    compared later."""
     if type(first) is list and type(second) is list and first:
         return type(first[0]) in (int, float) and first == second
     return (
@@ -365,9 +366,11 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
 
 
 def _graph(system: System, parts: Parts) -> Graph:
-    """Return the graph of bodies, auxiliary unknowns and constraints of a system, with the couplings between them
-    as edges. It consists of the arguments of ``block_schedule``, which plans the elimination of Newton's matrix.
-    ``parts`` are the collected constraints, forces and loads of the system."""
+    """Return the graph of a ``system`` from which ``block_schedule`` plans the elimination of Newton's matrix.
+    Nodes are groups of bodies, auxiliary unknowns and constraints; edges are couplings between them. The result is
+    the tuple of its arguments: numbers of unknowns of all nodes, edges, the nodes for which each constraint waits,
+    segment lengths of long bodies, and the number of nodes before the constraints. ``parts`` are the collected
+    constraints, forces and loads."""
     node, coupled = system.layout.cluster.tolist(), parts.coupled
     edges = {(node[a], node[b]) for a, b, _ in parts.masses if node[a] != node[b]} | coupled.edges
     edges |= parts.soft.edges(system.layout) | parts.rods.edges()
@@ -425,8 +428,9 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
 
 
 def _law_tables(system: System, parts: Parts) -> Tables:
-    """Return the tables of all force laws along coordinates and of the Maxwell branches of soft and floating
-    bodies, by their names. ``parts`` are the collected constraints, forces and loads of the ``system``."""
+    """Return the arrays that describe the force laws along coordinates to the compiled time step, in a dictionary
+    by name. They include friction springs, impacts, joints that slide along lines, and the Maxwell branches of
+    soft and floating bodies. ``parts`` are the collected constraints, forces and loads of the ``system``."""
     laws = parts.laws
     return {
         **branch_tables(laws, [group.relaxation for group, _ in parts.soft.groups], parts.types.relaxations()),
@@ -443,9 +447,9 @@ def _family(
     sizes: tuple[int, ...],
     make: Callable[[], Tables],
 ) -> Tables:
-    """Return the tables of a ``family`` of interactions, such as rods or soft bodies, from ``make()``. If the
-    family is empty, they depend on ``sizes`` only (such as dimension and number of loads), and are made once and
-    cached in ``plan``."""
+    """Return the arrays of a ``family`` of interactions, such as rods or soft bodies, for the compiled time step,
+    from ``make()``. If the family is empty, they depend only on ``sizes`` (such as dimension and number of loads).
+    Then they are made once and cached in ``plan``."""
     return make() if family else plan.once((type(family), *sizes), make)
 
 
@@ -461,9 +465,9 @@ def _joint_of(system: System, force: CoordinateForce) -> tuple[int, int] | None:
 
 
 def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]:
-    """Yield the strains of strings and other bodies in absolute coordinates as force laws, whose coordinate is a
-    product of two difference vectors of nodes. ``system`` is the mechanism in numerical form; the products are
-    added to ``tables``."""
+    """Yield the strains of strings and other bodies in absolute coordinates as force laws. The coordinate of a law
+    is the scalar product of two weighted sums of node positions. Node vectors and products are added to
+    ``tables``. ``system`` is the mechanism in numerical form."""
     laws, nothing = StrainLaws(), np.zeros((3, 0))
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first = int(system.layout.carrier[index])
@@ -485,8 +489,9 @@ def _strains(system: System, tables: InteractionTables) -> Iterable[Interaction]
 
 
 def _masses(system: System) -> list[tuple[int, int, float]]:
-    """Return the entries of the mass matrix of a ``system`` as a list of (carrier, carrier, mass [kg]). A carrier
-    is a floating body, which has one entry with itself, or a node, which also has entries with its neighbours."""
+    """Return the entries of the mass matrix of a ``system`` between carriers, as a list of (carrier, carrier, mass
+    [kg]). A carrier is a floating body, whose only entry is its total mass, or a mesh node, which also has entries
+    with its neighbours. Rotational and elastic entries are not included."""
     found = [(b, b, data.mass) for b, data in enumerate(system.frames)]
     for index, body in enumerate(system.nodal, start=system.layout.frames):
         first, mass = int(system.layout.carrier[index]), sparse.coo_array(body.nodal_mass)

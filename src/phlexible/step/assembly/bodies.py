@@ -172,8 +172,9 @@ Planes = Sequence[Sequence[Matrix]]
 
 
 def _planes_of(body: FloatingBody) -> Planes:
-    """Return the second mass moments W[a, b] of a body as nested sequences [a][b] of matrices. Each has the shape
-    (n + 1, n + 1) for n elastic coordinates."""
+    """Return the second mass moments W[a, b] of a floating ``body`` as nested sequences [a][b] of matrices, for
+    body axes a and b. Each matrix has the shape (n + 1, n + 1) for n elastic coordinates. It is sparse if the body
+    stores its moments so."""
     moments = body.second_moments
     if not isinstance(moments, LocalMoments):
         return list(moments)
@@ -375,10 +376,11 @@ LARGEST_KNOWN = 2**13
 
 
 def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array, Array]:
-    """Return three results for the type of a floating ``body``: its integers, the values of its matrices, shape
-    (values,), and the factors of its squares. They are what the compiled step reads. Results for dense bodies are
-    looked up in a cache by their pattern of nonzero entries. ``band`` is its elastic band of segments, None for a
-    dense body.
+    """Return integers, matrix values, shape (values,), and square factors by which the compiled time step computes
+    a floating ``body``. The integers locate nonzero rectangles of its matrices, the factors weight squares of
+    linear functions in its strains. Results for small dense bodies are looked up in a cache by their pattern of
+    nonzero entries. ``band`` divides a long body into segments, None: dense. All are empty without elastic
+    coordinates.
 
     Integers, and where each value comes from, follow from which entries are zero.
     """
@@ -401,10 +403,10 @@ def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array,
 def _known_rows(
     axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
 ) -> tuple[_TypeRows, IntArray] | None:
-    """Return the integers of a type of dense floating bodies, and the indices, shape (values,), of its values
-    among the entries of its matrices. None if squares of a strain are stored as one matrix. They depend on the
-    ``axes`` of moments, the ``shapes`` of all matrices, the strain of each square and the ``pattern`` of nonzero
-    entries, and are cached."""
+    """Return the integers that describe equal dense floating bodies to the compiled time step, and indices, shape
+    (values,), of their values in the matrices' entries. They depend on the ``axes`` of mass moments, the
+    ``shapes`` of all matrices, the strain of each square and the bytes ``pattern``, which mark nonzero entries.
+    None if squares of a strain are stored as one matrix."""
     is_entry = np.frombuffer(pattern, dtype=np.bool_)
     indices, ends = np.where(is_entry, np.arange(len(is_entry)), 0.0), np.cumsum([count * n for count, n in shapes])
     parts = [part.reshape(shape) for part, shape in zip(np.split(indices[1:], ends[:-1]), shapes, strict=True)]
@@ -422,11 +424,11 @@ def _scanned_rows(
     band: Band | None,
     dimension: int,
 ) -> tuple[_TypeRows, Array, Array]:
-    """Return what the compiled step reads of one type of floating bodies (bodies with equal data). These are
-    integers that locate the nonzero rectangles of its matrices, their values in one array, and factors of the
-    squares of linear functions in its strains. Many squares become one symmetric matrix with factors 1. Matrices
-    are the moments ``planes`` by axes, stiffness, ``damping`` and those of ``strain``. ``band`` holds the segments
-    of a long body, None: dense."""
+    """Return integers, values and factors by which the compiled time step computes floating bodies with equal
+    data. The integers locate the nonzero rectangles of its matrices, the values, in one array, are their entries.
+    The factors weight squares of linear functions in the strains; many squares are merged to one symmetric matrix
+    with factors 1. The matrices are mass moments ``planes``, stiffness, ``damping`` and rows of ``strain``.
+    ``band`` divides a long body into segments; None: dense."""
     values, patches, ends, size = [np.zeros(0)], list[tuple[int, ...]](), list[int](), 0
 
     def add(block: Array) -> int:
@@ -453,9 +455,10 @@ def _scanned_rows(
 def _patches(
     planes: Mapping[tuple[int, int], Matrix], full: int, add: Callable[[Array], int]
 ) -> list[tuple[int, ...]]:
-    """Return the nonzero rectangles of the matrices ``planes``, which are given by indices (p, q), as rows of the
-    table ``PATCH``. ``add`` stores the transposed entries of a rectangle and returns their offset. Rectangles do
-    not cross from the first ``full`` rows to those below, as these rows are full in a banded matrix."""
+    """Return rows (p, q, first row, rows, first column, columns, offset, repetitions) for all dense rectangles
+    that contain the nonzero entries of some matrices. ``planes`` has the matrices by indices (p, q). ``add``
+    stores the transposed entries of a rectangle and returns their offset. Rectangles do not cross from the first
+    ``full`` rows to the rows below. Repetitions count equal rectangles from a row on."""
     added: list[tuple[int, ...]] = []
     for (p, q), plane in planes.items():
         found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
@@ -508,8 +511,9 @@ def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges (first, last + 1), one for each of ``spans``. Neighbouring spans are replaced by their common
-    hull as long as it adds few zeros. Empty spans (0, 0) do not change."""
+    """Return index ranges (first, last + 1), one for each of ``spans``, in which neighbouring spans are merged.
+    They are replaced by their common hull as long as this enlarges the number of entries by at most a quarter.
+    Empty spans (0, 0) do not change."""
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:

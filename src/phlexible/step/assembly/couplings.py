@@ -295,8 +295,10 @@ class Couplings:
         return list(found)
 
     def _pairs(self, function: FunctionKind) -> Iterator[tuple[int, int, int, float]]:
-        """Yield the pairs of vectors on bodies that are multiplied in a scalar function: index of the term, indices
-        of both vectors, product of their weights."""
+        """Yield the pairs of vectors on bodies that are multiplied in a scalar ``function``, which is a sum of
+        scalar products of vector differences. Each result is (index of the product, index of one vector, index of
+        the other, weight). Pairs that occur several times in a product are merged by adding their weights;
+        prescribed vectors are left out."""
         for p, (one, two, _) in enumerate(function.terms):
             weights: dict[tuple[int, int], float] = {}
             for wa, k in self.chords[one]:
@@ -383,10 +385,10 @@ class Couplings:
         return found
 
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
-        """Return the set of nodes (blocks of Newton's matrix) that the force law ``number`` may couple with a
-        ``carrier`` (body or node). A law of a joint that slides along a line has windows of functions; the set
-        contains all nodes of windows in which the carrier occurs. For a law without windows the result is None: no
-        restriction."""
+        """Return the set of block rows of Newton's matrix that force law ``number`` may couple with a ``carrier``
+        (body or mesh node). A law of a joint that slides along a line has windows, ranges of its scalar functions
+        that act together. The set contains all bodies of the windows in which the carrier occurs, and is cached.
+        For a law without windows the result is None: no restriction."""
         if not self.interactions[number].windows:
             return None
         if number not in self._window_nodes:

@@ -113,9 +113,9 @@ class RodTables:
         }
 
     def _factor_blocks(self, weights: Array) -> Array:
-        """Return the blocks L_1, L_2 and L_3 of the lower block-triangular factor of a rod's strains, shape
-        (3, 3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``weights`` is this factor without the strains
-        that do not exist in the model's dimension.
+        """Return the 3 x 3 blocks L_1, L_2 and L_3 of the lower triangular factor of a rod's 6 strains, shape (3,
+        3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``weights`` is its part for the strains that exist in the
+        model's dimension; the rest is filled from the unit matrix.
 
         Strains that do not exist in the plane are coupled to no others.
         """

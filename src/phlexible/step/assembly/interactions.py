@@ -459,16 +459,17 @@ class InteractionTables:
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
-        """Add three vectors to the model, the body axes at the point where ``load`` acts, and return the index of
-        the first."""
+        """Add three direction vectors to the model, the body axes at the frame on which ``load`` acts, and return
+        the index of the first vector."""
         port, first = load.attachment, len(self.collector.vectors)
         for axis in port.placed.rotation.T:
             self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))
         return first
 
     def _time_index(self, timed: Timed | None) -> int:
-        """Return the index of the function of time ``timed`` among the components of all prescribed vectors,
-        three for each path (cosine, sine, value). A new path is added to them. None gives -1."""
+        """Return the index of a function of time, ``timed``, among the components of all prescribed vectors. A
+        path (prescribed motion) has three components, cosine, sine and value, and the factor of ``timed`` selects
+        one of them. A path that is not yet in the list is appended. None gives -1."""
         if timed is None:
             return -1
         if timed.path not in self.moving:

@@ -154,8 +154,9 @@ class SampledController:
         self._values[-1] = checked_values(self.value, answer, time)
 
     def _move(self, duration: float) -> tuple[Array, Array]:
-        """Return the matrices A and B that advance the states of the linear controller over a duration [s] with
-        constant input, cached.
+        """Return the matrices A and B that advance the states x of a linear controller over a ``duration`` [s]: x
+        becomes A x + B u for constant input u. They are computed by ``transition_matrices`` and cached by the
+        duration, rounded to 12 digits.
 
         Durations that differ by round-off give the same matrices.
         """

@@ -123,8 +123,9 @@ class LaneStepper(StateColumns):
         return self._velocities
 
     def _projected(self) -> Array | None:
-        """Compute and return the velocities of the mechanisms in the lanes, projected so that they satisfy the
-        joints, shape (velocities, lanes); None if joints depend on each other."""
+        """Compute the velocities of the mechanisms in all SIMD lanes, projected so that they satisfy the joints,
+        and return them, shape (velocities, lanes). The returned array is reused by later calls. None if joints
+        depend on each other."""
         counts, width = self._memories[0].counts, self._lanes.width
         if self._solution.shape[1] != width:
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))

@@ -91,9 +91,10 @@ class ImplicitLaws:
         return True
 
     def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return values f of the laws of the state that equal their functions g(f) in a time step of length h [s].
-        Second is the matrix (1 - dg/df)^-1. A quasi-Newton iteration begins at the guesses ``values``, shape
-        (values,), and ``inverse``. None without convergence. ``take`` attempts the time step with given values."""
+        """Return forces f of state-dependent user laws that equal the laws' values g(f) in a time step of length h
+        [s]. The second result is the matrix (1 - dg/df)^-1. Broyden's method starts with the guesses ``values``,
+        shape (values,), and ``inverse``. If it does not decrease the error, the matrix is computed once anew by
+        differences. None without convergence. ``take`` attempts the time step with given values."""
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -124,10 +125,11 @@ class ImplicitLaws:
         return None
 
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return values for laws of the state that jump, between both sides of the jump, shape (values,). They are
-        computed by a fixed-point iteration from ``values``, with steps that are halved where the residual changes
-        its sign. None if an attempt fails or it does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g;
-        ``take`` attempts the time step with given values.
+        """Return forces of state-dependent user laws that jump, with values between both sides of the jump, shape
+        (values,). They are computed by a fixed-point iteration from ``values``, whose steps are halved where the
+        residual changes its sign. A law that still has a residual at the least step counts as jumping. None if an
+        attempt fails or the iteration does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g; ``take``
+        attempts the time step with given values.
 
         A residual may remain only where the fraction of it by which a value moves has become small: there the law
         jumps. Laws without jumps, in steps that are too long, do not converge so.
@@ -150,9 +152,10 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """Return the matrix (1 - dg/df)^-1 of laws g of the state by difference quotients of attempted time steps,
-        shape (values, values). None if an attempt fails or the matrix is singular. ``here`` is the attempt with
-        the ``values``; differences have the size ``unit`` or more. ``take`` attempts the time step with given
+        """Return the matrix (1 - dg/df)^-1 of state-dependent user laws g by difference quotients of attempted
+        time steps, shape (values, values). Each value is changed by itself, until the motion changes by an amount
+        that suits the accuracy. None if an attempt fails repeatedly or the matrix is singular. ``here`` is the
+        attempt with the ``values``, ``unit`` scales the changes, ``take`` attempts the time step with given
         values."""
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)

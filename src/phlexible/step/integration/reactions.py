@@ -138,10 +138,10 @@ def reactions(
 def _applied(
     system: System, state: State, at: Instants, theta: Array, values: Array, settled: Array
 ) -> tuple[Array, Array]:
-    """Return the generalized forces of gravity, loads and force elements without contacts, shape
-    (velocities,). Second is the force of each element along its coordinate, contacts included, shape
-    (forces,) [N or N m]. Given are a ``state`` of a ``system``, the coordinates ``theta``, the load
-    ``values``, the state as an instant, ``at``, and the velocities of dampers, ``settled``."""
+    """Return the generalized forces of gravity, loads and force elements without contacts, shape (velocities,),
+    and all element forces. The latter are forces along the coordinates of the elements, contacts included, shape
+    (forces,) [N or N m]. They are evaluated at a ``state`` of a ``system``, ``at`` an instant, with coordinates
+    ``theta``, load ``values`` and the velocities ``settled`` of dampers."""
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):

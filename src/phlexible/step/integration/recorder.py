@@ -64,9 +64,10 @@ class Recorder:
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
-        """Append recorded states at the instants ``times`` [s], as ``recording_of`` makes them from the other
-        arguments. After they are sent to the sink (memory or results file), only a copy of the last instant is
-        stored here."""
+        """Append recorded states at the instants ``times`` [s] to the chunks that await the sink (memory or
+        results file). ``rows`` are the state arrays, ``halvings`` the number of halved steps, ``prescribed`` the
+        prescribed motions, evaluated here if None. A function that copies the last instant alone is stored too,
+        for use after the chunks are sent."""
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
         self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))

@@ -121,8 +121,9 @@ class Simulation:
         run.sizes = sizes
 
     def _checkpoint(self, k: int) -> Checkpoint:
-        """Return the checkpoint from which the run can be resumed at the start of time step k. If a stop condition
-        ended the run, its time is the time of the stop."""
+        """Return the checkpoint, a copy of the state and of the step size control, from which the run can be
+        resumed at time step k. If a stop condition ended the run, its time is the time of the stop, otherwise that
+        of the start of the step."""
         sizes = self._run.sizes
         return Checkpoint(
             time=self._clock.instant(k) if self.stopped is None else self.stopped,
@@ -152,9 +153,9 @@ class Simulation:
         self._recorder.flush(self._before_end or self._reached)
 
     def _end(self) -> None:
-        """Compute multipliers and forces of the last instant of the run from its accelerations, since only one
-        time step adjoins it. They replace those in the recorder, or are stored as a function in ``self.late`` to
-        be computed when they are read. Nothing happens if they are final already."""
+        """Compute multipliers and forces of the last instant of the run from its accelerations, since there is no
+        later time step for a mean. They replace the values in the recorder. If results are computed only when
+        read, a function is stored in ``self.late`` instead. Nothing happens if they are final already."""
         reached = self._reached
         if reached is not None and reached.last_weight == OPEN:
             self._stepper.restore(reached.values)
@@ -231,9 +232,9 @@ class Simulation:
         self._flush(k)
 
     def _apply_events(self, time: float) -> None:
-        """Apply all events that are due at a time [s], in order. If multipliers and forces of the last recorded
-        instant are not final, they are computed first, so that this instant shows the state before the events. The
-        next time step does not extrapolate velocities from earlier ones."""
+        """Apply all events that are due at a time [s], in order, until none is due. If multipliers and forces of
+        the last recorded instant are not final, they are computed first, so that this instant shows the state
+        before the events. The next time step does not extrapolate velocities from earlier steps."""
         while due := self._events.due(time):
             if self._recorder.last_weight < 1.0:
                 end = time if self._recorder.last_weight else np.inf
@@ -251,10 +252,10 @@ class Simulation:
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
         """Compute up to ``steps`` equal time steps of the grid from time step k on, record them and return their
-        number. The result is 0 where the error was too large, an event occurs in the first one, or one failed; the
-        caller then repeats them, shorter or fewer.
+        number. If an event occurs inside, only the steps before it are computed. The result is 0 where the error
+        exceeds the tolerance, an event occurs in the first step, or the first step fails. The caller then repeats
+        the steps, shorter or fewer.
 
-        0 where they are to be repeated, shorter or fewer: too long for the tolerance, or a function fails.
         Chunks grow while they are fast.
         """
         begin, every, phase, run = wall.perf_counter(), self._every, self._since_stored, self._run
@@ -393,8 +394,9 @@ class Simulation:
 
     def _set_reactions(self, time: float, is_first: bool) -> None:
         """Compute the final multipliers and forces of the instant ``time`` [s] at which the run starts
-        (``is_first``) or its time steps change their length. They are set in the recorder, or stored in
-        ``self.late`` to be computed when read. Nothing happens if they are final already."""
+        (``is_first``) or its time steps change their length. They are stored in the recorder. For a start whose
+        results are computed only when read, a function is stored in ``self.late`` instead. Nothing happens if they
+        are final already."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         if is_first and self._is_late:
@@ -403,10 +405,11 @@ class Simulation:
             self._recorder.set_final_reactions(_reactions(self._stepper, time, np.inf)())
 
     def _late_reactions(self, time: float, end: float, is_projected: bool = True) -> LateReactions:
-        """Return a function without arguments that computes constraint multipliers and forces at a time [s]. If
-        results are needed only at the end of the run, it stores a copy of the present state now, and restores and
-        evaluates it when called. Otherwise they are evaluated as soon as this method is called. Functions of time
-        are called up to ``end`` [s]; ``is_projected`` says that velocities satisfy the joints."""
+        """Return a function without arguments that computes constraint multipliers and element forces at a time
+        [s]. If results are read only at the end of the run, a copy of the present state is stored now; the
+        function restores it and evaluates everything when called. Otherwise user functions of time are evaluated
+        now. Functions of time are called up to ``end`` [s]; ``is_projected`` says that velocities satisfy the
+        joints."""
         if not self._is_read_at_once:
             return _reactions(self._stepper, time, end, is_projected)
         stepper, values = self._stepper, self._stepper.snapshot()

@@ -88,8 +88,8 @@ class StepWarnings:
 
 
 def _of_a_jump(name: str, steps: int) -> str:
-    """Return the text of a warning that the law of this name jumps. In ``steps`` time steps no value of it
-    agreed with the motion in the time step."""
+    """Return the text of a warning that the user law with this ``name`` jumps. It says that in ``steps`` time
+    steps no force agreed with the law at the middle of the step, and suggests a steep slope instead."""
     return (
         f"{name} jumps: in {how_many(steps, 'step')} no value was that of its function at the middle of the step,"
         " and one between its sides was taken, which is of first order; energies are exact. A slope in place of"

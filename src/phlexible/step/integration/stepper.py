@@ -193,10 +193,11 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Compute one time step with laws of the state, user functions that give forces, which are evaluated at
-        the mean state of the time step. It begins at ``instants[0]``, has the length ``step`` [s] and the inputs
-        ``course`` (loads and prescribed vectors), and is stored in ``rows``. Trials are repeated until they agree;
-        returns the number of completed time steps (0 or 1) and the status. See docs/theory.md, 8, (8.22)."""
+        """Compute one time step with state-dependent user functions that give forces, evaluated at the mean state
+        of the time step. Trial steps are repeated until forces and motion agree. The step begins at
+        ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and prescribed vectors), and
+        is stored in ``rows``. Return the number of completed time steps (0 or 1) and the status; after a failure
+        the state is restored. See docs/theory.md, 8, (8.22)."""
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False

@@ -68,10 +68,10 @@ def capstan_energy(t: Tables, i: int) -> float:
 
 @compiled
 def _start_pieces(t: Tables, i: int) -> float:
-    """Compute lengths, rest lengths and grips of all pieces (between neighbouring guides) of interaction i, a
-    tendon that rubs. They are stored in ``t.piece_length``, ``t.piece_rest`` and ``t.piece_grip``. Return the
-    length that is paid out in the time step [m]. The grip is the capstan factor exp(mu phi) of the guide after a
-    piece, with the wrap angle phi at the end of the time step."""
+    """Compute lengths, rest lengths and capstan factors of all pieces (between neighbouring guides) of interaction
+    i, a tendon with friction on its guides. Lengths at start and end, and rest lengths at the start, are stored in
+    ``t.piece_length``, ``t.piece_end_length`` and ``t.piece_rest``. The capstan factor exp(mu phi), with the wrap
+    angle phi at the end, goes to ``t.piece_grip``. Return the length that is paid out in the time step [m]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m, feed = t.pieces_begin[f], t.pieces_count[f], 0.0
     for k in range(m):
@@ -204,10 +204,10 @@ def _delivered(t: Tables, begin: int, last: int, stiffness: float, p: float) -> 
 
 @compiled
 def _differentiate_rest_lengths(t: Tables, i: int, stiffness: float) -> None:
-    """Write the derivatives of the rest lengths of all pieces of interaction i, a tendon that rubs, to rows of
-    ``t.tangent``. They are rest lengths at the end of the time step. The first columns are derivatives with
-    respect to the lengths of its pieces, the next with respect to the logarithms of its grips (capstan factors).
-    ``stiffness`` is EA [N]."""
+    """Write the derivatives of the rest lengths at the end of the time step of all pieces of interaction i to rows
+    of ``t.tangent``. Interaction i is a tendon with friction on its guides. The first columns are for the lengths
+    of its pieces, the next for the logarithms of the capstan factors. Rest lengths depend on each other only
+    within groups of pieces between guides where the tendon sticks. ``stiffness`` is EA [N]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     for k in range(t.functions_count[i]):
@@ -256,11 +256,11 @@ def _differentiate_block(t: Tables, begin: int, first: int, m: int, start: int, 
 
 @compiled
 def _apply_tension(t: Tables, i: int, k: int, stiffness: float, late: float, h: float) -> None:
-    """Write the generalized force of piece k of interaction i, a tendon with friction on its guides, to
-    ``t.generalized`` and its derivatives to ``t.tangent``. The force, on the squared length, is minus tension over
-    the sum of both lengths. The tension includes the damper, whose loss is added to ``t.loss``, and the fraction
-    ``late`` of the tension at constant rest length; it is never negative. ``stiffness`` is EA [N], h the length of
-    the time step [s]."""
+    """Compute the generalized force of piece k of interaction i, a tendon with friction on its guides, and its
+    derivatives. It acts on the squared length of the piece: minus tension over the sum of the lengths at start and
+    end. The tension, never negative, includes the damper, whose loss is added to ``t.loss``, and the fraction
+    ``late`` of the tension at constant rest length. Results are written to ``t.generalized`` and ``t.tangent``.
+    ``stiffness`` is EA [N], h the length of the time step [s]."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     own, row = begin + k, t.tangent + LAW_WIDTH * (first + k)

@@ -265,10 +265,10 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
-    """Return the mobility (inverse effective mass) along ``normal`` of the contact point of pair n in Newton's
-    matrix, summed over the bodies of both sides. For each body, its mobility times the stiffness ``slope`` is
-    added to its sum of squared frequencies, ``t.hardness``. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the mobility (inverse effective mass) along ``normal`` at the contact point of pair n, summed over
+    the bodies of both shapes. For each body, its mobility times the contact stiffness ``slope`` is added to its
+    sum of squared frequencies, ``t.hardness``, unless that is negative. ``t`` contains all arrays of the model and
+    its state."""
     total = 0.0
     last = ENDS * n + t.held_ends[n]
     for e in range(ENDS * n, last):
@@ -444,9 +444,10 @@ def stop_stiffness_over_mass(t: Tables, f: int) -> float:
 
 @compiled
 def _add_stop_stiffness(t: Tables, f: int, h: float) -> None:
-    """Add the stiffness over mass (squared frequency, [1/s2]) of the stop of force element f to the sums
-    ``t.hardness`` of its bodies. Only the part of the stiffness that oscillates in a time step of length h [s]
-    counts. ``t`` contains all arrays of the model and its state."""
+    """Add the squared frequency [1/s2] (stiffness times mobility) of the stop of force element f to the sums
+    ``t.hardness`` of its bodies. The stiffness is the tangent at the penetration, enlarged for damping. It counts
+    only as far as the contact oscillates in a time step of length h [s]. ``t`` contains all arrays of the model
+    and its state."""
     total, depth = t.mobility[f], t.push_side[f] * (t.force_rest[f] - t.theta0[f])
     slope = contact_stiffness(t.force_stiffness[f], t.push_exponent[f], depth, abs(t.ahead[f]), total, h)
     slope *= 1.0 + t.push_loss[f] / t.force_stiffness[f]

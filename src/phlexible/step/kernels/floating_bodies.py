@@ -552,9 +552,10 @@ def _add_stiffness_of_strains(t: Tables, b: int, s: int, count: int, factor: flo
 
 @compiled
 def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
-    """Add the geometric stiffness of scalar strain s to the block of elastic rates of its body in Newton's matrix.
-    It is ``stress`` times the second derivatives of the strain with respect to the elastic coordinates; ``lines``
-    are offsets of the rows. ``t`` contains all arrays of the model and its state."""
+    """Add the geometric stiffness of scalar strain s to the block of Newton's matrix of its body's elastic
+    coordinates. It is ``stress`` times the second derivatives of the strain with respect to the elastic
+    coordinates, from one stored symmetric matrix or from squares of linear functions. ``lines`` are offsets of the
+    block's rows. ``t`` contains all arrays of the model and its state."""
     g, end = t.squares_begin[s], t.squares_end[s]
     if t.strain_has_matrix[s] == 1:
         for k in range(g, end):
@@ -574,9 +575,9 @@ def _add_curvature(t: Tables, s: int, lines: Integers, stress: float) -> None:
 
 @compiled
 def _add_matrix(t: Tables, lines: Integers, begin: int, end: int, factor: float) -> None:
-    """Add ``factor`` times a symmetric matrix, which consists of the dense patches ``begin`` .. ``end`` - 1
-    (stiffness or damping of a body), to the block of elastic rates in Newton's matrix whose rows begin at
-    ``lines``. ``t`` contains all arrays of the model and its state."""
+    """Add ``factor`` times a symmetric matrix, such as stiffness or damping of a body, to the block of its elastic
+    coordinates in Newton's matrix. The matrix consists of the dense rectangles ``begin`` .. ``end`` - 1; ``lines``
+    are offsets of the block's rows. ``t`` contains all arrays of the model and its state."""
     for s in range(begin, end):
         length = t.patch_rows[s]
         for k in range(t.patch_columns[s]):

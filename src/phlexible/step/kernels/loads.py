@@ -100,10 +100,10 @@ def add_load_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
-    """Subtract the derivative of moment q with respect to velocity j of its body from column j of the body's block
-    in Newton's matrix. The moment acts as forces on three directions of the body, which follow from
-    docs/theory.md, 4, (4.16). h is the length of the time step [s]. ``t`` contains all arrays of the model and its
-    state."""
+    """Subtract the derivative of load moment q with respect to velocity j of its body from column j of the body's
+    block in Newton's matrix. The moment acts as forces on three direction vectors of the body, see docs/theory.md,
+    4, (4.16). Its time integral over a time step of length h [s] counts; follower moments turn with the body.
+    ``t`` contains all arrays of the model and its state."""
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     D, follows = mean_directions(t, k, k + 1, k + 2), t.load_kind[q] == FOLLOWER_TORQUE
     turn = solve_moment(D, world_load(t, q))

@@ -27,9 +27,9 @@ def _exports(header: Any) -> None:
 
 
 def _program(family: ForceFamily) -> Any:
-    """Return the compiled entry point, callable by its address, of one ``family`` of forces (such as rods or soft
-    bodies). It writes the addresses of the family's compiled functions into a header array that Python passes.
-    Each family is compiled and cached by itself."""
+    """Return a compiled entry point, a function that Python calls, for one ``family`` of forces, such as rods or
+    soft bodies. When called it writes the addresses of the family's compiled functions into a header array. Each
+    family is compiled and cached separately."""
     functions = ([KERNELS[each] for each in names] for names in (family.functions, family.of_equations))
     names = {"exported_functions": exporting(*functions)}
     function = FunctionType(_exports.__code__, {**globals(), **names}, family.name)

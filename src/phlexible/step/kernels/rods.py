@@ -295,9 +295,10 @@ def _scaled(M: Matrix, s: Reals, h: float) -> Matrix:
 
 @compiled
 def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matrix, wv: Matrix, ww: Matrix) -> None:
-    """Add the 3 x 3 derivatives vv, vw, wv, ww between two rod sections to their ``block`` of Newton's matrix,
-    whose rows have ``width`` entries. v are linear and w angular velocities; in the plane only the components for
-    x, y and the rotation about z are added. ``t`` contains all arrays of the model and its state."""
+    """Add the 3 x 3 derivatives vv, vw, wv and ww of rod forces and moments to a block of Newton's matrix. The
+    block couples two rod sections; its rows have ``width`` entries. The first letter is the row, the second the
+    column: v for linear, w for angular velocities. In plane models only x, y and the rotation about z are added,
+    and ``width`` is not used. ``t`` contains all arrays of the model and its state."""
     if t.dimension == 2:
         block[0] += row(vv, 0).x
         block[1] += row(vv, 0).y

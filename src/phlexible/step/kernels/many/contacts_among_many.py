@@ -126,9 +126,10 @@ def apply_contact_forces(t: Tables, h: float) -> None:
 
 @compiled
 def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
-    """Compute the contact and friction forces of shapes i and j over a time step of length h. Add them to the
-    forces ``t.pull`` on their points. Shapes are balls, line segments and solids; directions fixed to them get
-    forces as well. ``t`` contains all arrays of the model and its state."""
+    """Add the contact and friction forces between shapes i and j to the forces ``t.pull`` on their points. They
+    are means over a time step of length h [s]. A function is selected by the kinds of both: solid with any shape,
+    two balls, ball on a line, or other segments. Direction vectors of their bodies get forces as well. ``t``
+    contains all arrays of the model and its state."""
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -172,8 +173,9 @@ def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float
 @compiled
 def _apply_solid_forces(t: Tables, i: int, j: int, h: float) -> None:
     """Add the contact and friction forces between solid j and shape i (ball, point, segment or rim) to ``t.pull``.
-    They act on points and directions of both and are means over a time step of length h [s]. None are added if the
-    shapes are apart at its start and end. ``t`` contains all arrays of the model and its state.
+    The contact force pushes the shapes apart along the outward normal of the solid. Forces are means over a time
+    step of length h [s] and act on points and direction vectors of both bodies. Nothing is added if the shapes are
+    apart at its start and end. ``t`` contains all arrays of the model and its state.
 
     Both ends of a segment transmit some of the force. Ends that penetrate by themselves are excluded, so that the
     rest acts elsewhere than at the contact point: in Newton's matrix it acts there.

@@ -89,10 +89,11 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return, at parameter s, the function whose minimum along line segment i is its distance from solid j: (s,
-    value, derivative with respect to s, normal). The value is the distance plus (1 - s) A + s B plus a small
-    multiple of (s - m)^2. ``ends`` is (A, B, m), the penetrations of both ends and the preferred middle; a is the
-    start and u the vector of the segment in the solid's axes. The normal is the gradient of the distance."""
+    """Return the value at parameter s of the function whose minimum along line segment i defines its distance from
+    solid j. The result is (s, value, derivative with respect to s, normal). The value is the distance plus (1 - s)
+    A + s B plus a small multiple of (s - m)^2, with (A, B, m) = ``ends``, penetrations of both ends and preferred
+    middle. a is the start and u the vector of the segment in the solid's axes. The normal is the gradient of the
+    distance."""
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
     high, n = solid_distance_gradient(t, i, j, a + s * u)
@@ -111,10 +112,10 @@ def _tangent_intersection(low: Place, high: Place) -> float:
 
 @compiled
 def _minimum_at_edge(t: Tables, i: int, middle: float, low: Place, high: Place) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from an edge of a solid, its parameter s and the gradient of the
-    solid's distance. The edge is between the points ``low`` and ``high``; unlike an iteration the formula keeps
-    derivatives of dual numbers. ``middle`` is the parameter that parallel segments prefer. ``t`` contains all
-    arrays of the model and its state."""
+    """Return the least distance of line segment i from an edge of a solid, its parameter s and the distance's
+    gradient. The minimum is at the intersection of the tangents in the points ``low`` and ``high`` on both sides
+    of the edge. A small quadratic term around ``middle`` is included. A closed formula, unlike an iteration, keeps
+    derivatives of dual numbers. ``t`` contains all arrays of the model and its state."""
     bend = 2.0 * SHARE * t.member_size[3 * i]
     x, f, g, n = low
     y, e, k, m = high

@@ -66,9 +66,9 @@ def nearest_on_triangle(t: Tables, k: int, w: Vector) -> tuple[float, int, Vecto
 
 @compiled
 def _squared_distance_bound(t: Tables, box: int, w: Vector) -> float:
-    """Return an upper bound of the squared distance of a point w from the triangles in box number ``box`` of a
-    mesh [m2]. It is the distance from the triangles of one smallest box, reached by choosing the nearer half of
-    each box. ``t`` contains all arrays of the model and its state."""
+    """Return an upper bound of the squared distance [m2] of a point w from the triangles in box number ``box`` of
+    a mesh's box tree. It descends into the nearer half of each box and returns the least squared distance from the
+    triangles of the leaf, plus round-off. ``t`` contains all arrays of the model and its state."""
     while t.mesh_count[box] == 0:
         one, other = box + 1, t.mesh_after[box + 1]
         box = one if squared_box_distance(t, one, w) <= squared_box_distance(t, other, w) else other
@@ -210,9 +210,9 @@ def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple
 @compiled
 def _is_same_part(t: Tables, k: int, part: int, m: int, other: int, size: float) -> bool:
     """Return whether feature ``part`` of triangle k and feature ``other`` of triangle m of a mesh are the same
-    face, edge or vertex. Faces in one plane count as one. A feature is 0 for the face, 1 to 3 for an edge, 4 to 6
-    for a vertex. ``size`` is the diagonal of the mesh, which scales round-off [m]. ``t`` contains all arrays of
-    the model and its state."""
+    face, edge or vertex. A feature is 0 for the face, 1 to 3 for an edge, 4 to 6 for a vertex. Edges and vertices
+    are compared by their numbers in the mesh. Faces in one plane count as one; ``size`` is the mesh diagonal [m],
+    which scales this tolerance. ``t`` contains all arrays of the model and its state."""
     if (part == 0) != (other == 0) or (part < 4) != (other < 4):
         return False
     if part == 0:

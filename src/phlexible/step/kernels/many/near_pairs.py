@@ -103,9 +103,10 @@ def _are_far_along(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact shapes i and j (balls, segments, solids) can be a contact pair, wherever they are.
-    They must be of one contact group, on its two different sides, of kinds that touch, and on different bodies or
-    far apart along one line. ``t`` contains all arrays of the model and its state."""
+    """Return whether contact shapes i and j (balls, segments, solids) can be a contact pair at all, whatever their
+    positions are. They must belong to one contact group and to its two different sets of shapes, and be of kinds
+    that touch. They must be on different bodies, or far apart along one line. ``t`` contains all arrays of the
+    model and its state."""
     if t.member_contact_group[i] != t.member_contact_group[j]:
         return False
     if t.member_body[i] == t.member_body[j] and not _are_far_along(t, i, j):
@@ -133,9 +134,9 @@ def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
-    """Return whether the enlarged bounding boxes of contact shapes i and j overlap, so that they are a candidate
-    pair. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its
-    state."""
+    """Return whether the bounding boxes of contact shapes i and j overlap, so that they are a candidate pair. The
+    boxes are enlarged by the sizes of both shapes. If one shape is an infinite solid, the distance of the other
+    from it is tested instead. ``t`` contains all arrays of the model and its state."""
     if t.member_around[i] < 0.0:
         return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
@@ -148,9 +149,10 @@ def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact shape i (a ball, segment or solid), anywhere in its bounding box, may touch the
-    infinite solid j (such as a plane). It is always True if j moves. ``t`` contains all arrays of the model and
-    its state."""
+    """Return whether contact shape i (a ball, segment or solid) may touch the infinite solid j, such as a plane,
+    anywhere in its bounding box. The distance of the shape's start point is compared with its size plus the
+    diagonal of the box. If j is fixed to a body, the result is always True. ``t`` contains all arrays of the model
+    and its state."""
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]
@@ -202,10 +204,10 @@ def _bucket(t: Tables, x: int, y: int, z: int) -> int:
 
 @compiled
 def _sort_into_cells(t: Tables, mean: float) -> None:
-    """Sort the contact shapes into the cells of a grid, whose size is that of the largest shape in it. Shapes that
-    may touch are then in one cell or in adjacent cells, which are stored as lists in hash buckets. Infinite
-    shapes, and shapes much larger than ``mean``, are left out. Contact shapes are spheres, line segments and
-    solids. ``t`` contains all arrays of the model and its state."""
+    """Sort the contact shapes (spheres, segments, solids) into the cells of a grid by the centres of their boxes.
+    The cell size is that of the largest shape in the grid, so that shapes which may touch are in one cell or in
+    adjacent cells. Lists of shapes are stored by hash buckets of cells. Infinite shapes, and shapes much larger
+    than ``mean``, are left out. ``t`` contains all arrays of the model and its state."""
     cell = 0.0
     for m in range(t.members):
         if not _is_outside_grid(t, m, mean):
@@ -235,10 +237,10 @@ def _sort_into_cells(t: Tables, mean: float) -> None:
 
 @compiled
 def _list_neighbours(t: Tables, m: int, mean: float) -> None:
-    """Add the candidate pairs of contact shape m with shapes in its grid cell and in half of the adjacent cells to
-    the list. So each pair occurs once. A shape that is not in the grid is paired with all others. Contact shapes
-    are spheres, line segments and solids; ``mean`` is their mean size, which decides about the grid. ``t``
-    contains all arrays of the model."""
+    """Add the candidate pairs of contact shape m (sphere, segment or solid) with shapes in neighbouring grid cells
+    to the list. Its own cell and half of the adjacent cells are searched, so that each pair occurs once. A shape
+    outside of the grid, because it is infinite or much larger than the mean size ``mean``, is paired with all
+    shapes. ``t`` contains all arrays of the model and its state."""
     if _is_outside_grid(t, m, mean):
         for k in range(t.members):
             if k > m or (k < m and not _is_outside_grid(t, k, mean)):

@@ -210,8 +210,10 @@ def gather_end(t: Tables, e: int, is_first: bool) -> None:
 
 @compiled
 def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
-    """Add the stiffness ``slope`` of a contact pair at its end e to the block in Newton's matrix of the body that
-    carries this end. ``t`` contains all arrays of the model and its state."""
+    """Add the stiffness of a contact pair at its end e to the diagonal block of the body of this end in Newton's
+    matrix. It is J^T ``slope`` M for the 3 x 3 matrix ``slope``. M is the displacement of the contact point for
+    unit velocities, J^T the generalized force for a unit force. Blocks between two ends are not added. ``t``
+    contains all arrays of the model and its state."""
     b = t.held_carrier[e]
     gather_end(t, e, True)
     for i in range(t.velocities_count[b]):
@@ -226,8 +228,10 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
-    """Return the displacement of the contact point at end e of a pair in Newton's matrix for velocities x of all
-    bodies. ``t`` contains all arrays of the model and its state."""
+    """Return the displacement in world axes of the contact point at end e of a contact pair in a time step, caused
+    by body velocities x. An end is one body on which the pair acts, with a weight; x has the shape (velocities,).
+    Translation, rotation and, if the body deforms, elastic coordinates contribute. ``t`` contains all arrays of
+    the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
@@ -246,8 +250,9 @@ def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
 
 @compiled
 def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
-    """Add the generalized forces of a force f on a contact point to the balances y of bodies. It is the point at
-    end e of a pair in Newton's matrix. ``t`` contains all arrays of the model and its state."""
+    """Add the generalized forces of a world force f on the contact point at end e of a contact pair to y, shape
+    (velocities,). An end is one body on which the pair acts; its translation, rotation and, if it deforms, elastic
+    coordinates get forces. ``t`` contains all arrays of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
     for i in range(d):
