@@ -92,8 +92,9 @@ class Cuda:
             self._call("cuMemcpyDtoH_v2", address, ctypes.c_uint64(room.address), ctypes.c_size_t(array.nbytes))
 
     def call(self, function: Any, count: int, *arguments: "Room | int | float") -> None:
-        """Run a GPU function in ``count`` threads and wait until all are done; the function receives the arguments
-        and then the count."""
+        """Run a GPU ``function`` in ``count`` threads, in blocks of a fixed size, and wait until all are done. The
+        function receives the ``arguments`` (GPU memory or numbers) and then the count; threads beyond the count
+        have to return."""
         self._make_current()
         values = [_value(each) for each in (*arguments, count)]
         addresses = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))

@@ -209,8 +209,8 @@ def _emit_library_function(context: Any, module: Any, name: str, described: Any)
 
 
 def _atan2(y: float, x: float) -> float:
-    """Return the angle atan2(y, x) [rad] to two units of the last place, by quotients of polynomials as in
-    Moshier's Cephes library, for GPUs."""
+    """Return the angle atan2(y, x) [rad], between -pi and pi, for GPUs without a C library; 0 for x = y = 0. It is
+    computed to two units of the last place by quotients of polynomials as in Moshier's Cephes library."""
     if x == 0.0 and y == 0.0:
         return 0.0
     above, beside = abs(y), abs(x)

@@ -89,9 +89,9 @@ class Assembly:
     soft: SoftTables
 
     def initial_thetas(self, state: State) -> Array:
-        """Return the coordinates (lengths and angles) along which all force elements act at a state, shape
-        (forces,) [m or rad]. They are zero for strains of strings and soft bodies; angles continue ``state.theta``
-        over full turns, or lie between -pi and pi if it is None."""
+        """Return the coordinates (lengths and angles) along which all force elements act at a ``state``, shape
+        (forces,) [m or rad]. They are zero for strains of strings and soft bodies. Angles are continued over full
+        turns from ``state.theta``, or lie between -pi and pi if it is None."""
         first, found = 0, np.zeros(self.memory.counts["forces"])
         if not len(found):
             return found
@@ -320,9 +320,10 @@ class Parts:
 
 
 def _collect_parts(system: System, with_segments: bool) -> Parts:
-    """Collect constraints, force elements, strains, relations, loads, contact groups and controllers of a system,
-    and return them as ``Parts``. The vectors (points and directions on bodies) and functions that they use are
-    numbered in this order. If ``with_segments`` long bodies are stored in segments."""
+    """Collect constraints, force elements, strains, gear relations, loads, contact groups and controllers of a
+    ``system``, and return them as ``Parts``. The vectors (points and directions on bodies) and scalar functions
+    that they use are numbered in this order. If ``with_segments``, matrices of long bodies are stored in
+    segments."""
     layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
     for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
         owners = system.owners[begin:end]

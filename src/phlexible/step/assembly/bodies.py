@@ -475,9 +475,10 @@ def _patches(
 def _strain_rows(
     strain: StrainEnergy, add: Callable[[Array], int]
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Array]:
-    """Return three results for a type of floating body: rows of the table ``STRAIN``, rows of its squares of
-    linear functions, and factors of the squares. ``add`` stores an array and returns its offset. If a strain has
-    many squares, their sum is stored as one symmetric matrix."""
+    """Return three results that describe the scalar strains of equal floating bodies: rows for the strains, rows
+    for their squares, and factors. A strain is a linear function of the elastic coordinates plus a weighted sum of
+    squares of linear functions. ``add`` stores coefficients and returns their offset, which is in the rows with
+    the range of coordinates. If a strain has many squares, their sum is stored as one symmetric matrix."""
     strains, squares, factors = list[tuple[int, ...]](), list[tuple[int, ...]](), [np.zeros(0)]
     ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
     square_supports = row_spans(strain.squares)

@@ -214,9 +214,10 @@ class StrainLaws:
         self._known: dict[StringLaw, tuple[UserFunction, UserFunction]] = {}
 
     def of(self, group: QuadraticStrains, weight: float) -> ForceData:
-        """Return the data of the force law of one strain of ``group`` (strains of a string or other body) as
-        ``ForceData``. ``weight`` is its quadrature weight (length or volume); functions of users are compiled once
-        for each law."""
+        """Return the ``ForceData`` of the force law for one scalar strain in ``group`` (strains of a string or
+        other body). It contains a quarter of the modulus times the quadrature ``weight`` (length or volume), the
+        viscosity in proportion, and whether the law acts in tension only. Energy functions of users are compiled
+        once for each law and cached."""
         law, functions = group.law, None
         is_tension_only = isinstance(law, TensionOnly)
         while isinstance(law, TensionOnly):

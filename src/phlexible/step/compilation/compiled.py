@@ -103,9 +103,9 @@ class Kernel(Written):
         super().__init__(function, *self._forms_of(function), self._call)
 
     def _forms_of(self, function: Callable[..., Any]) -> tuple[LaneForm, tuple[LaneForm, ...]]:
-        """Return the form of the result and the forms of the arguments of a kernel (compiled function of the time
-        step), from its annotations. A form gives the Numba type for each kind of numbers: plain floats, SIMD
-        lanes, dual numbers."""
+        """Return the type rules of the result and of the arguments of a kernel (compiled function of the time
+        step), from its annotations. A rule (``LaneForm``) gives the Numba type for each kind of numbers: plain
+        floats, SIMD lanes, dual numbers. ``function`` is the kernel's Python function."""
         hints = inspect.get_annotations(function, eval_str=True)
         return form_of(hints["return"]), tuple(
             form_of(hints[name]) for name in inspect.signature(function).parameters

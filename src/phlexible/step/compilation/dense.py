@@ -238,8 +238,9 @@ def subtract_from_panel(
 
 @compiled
 def solve_vector(a: Reals, n: int, stride: int, pivots: Choices, b: Reals) -> None:
-    """Solve A x = b for one right-hand side b of n entries in place, with the LU factors a and pivots of
-    ``factor``. Rows of a begin ``stride`` entries apart."""
+    """Solve A x = b in place for one right-hand side b of n entries by forward and backward substitution. a
+    contains the LU factors of ``factor``, with reciprocals of the pivots on the diagonal, and ``pivots`` its row
+    exchanges. Rows of a begin ``stride`` entries apart."""
     for k in range(n):
         exchange_rows(b, k, pivots[k], 1, 1)
     if are_in_lanes(b):
@@ -294,8 +295,8 @@ def scale(x: Reals, count: int, factor: float) -> None:
 
 @compiled_without_overlap
 def subtract_product(a: Reals, rows: int, inner: int, b: Reals, columns: int, c: Reals, stride: int) -> None:
-    """Compute the matrix c -= a b in place for matrices a (rows, inner) and b (inner, columns); rows of c begin
-    ``stride`` entries apart."""
+    """Subtract the product a b from the matrix c in place, for matrices a (rows, inner) and b (inner, columns)
+    stored by rows. Rows of c begin ``stride`` entries apart."""
     if columns == 1 and stride == 1:
         subtract_matrix_vector(a, rows, inner, b, c)
         return
@@ -407,9 +408,9 @@ SIX = 6
 
 
 def inversion_of(n: int) -> Any:
-    """Return a compiled function that inverts an (n, n) matrix in place by Gauss-Jordan elimination with pivots.
-    Its arguments are the matrix, the distance of its rows in memory and memory for pivots; it returns False where
-    the matrix is singular."""
+    """Return a compiled function that inverts an (n, n) matrix in place by Gauss-Jordan elimination with row
+    exchanges. Its arguments are the matrix, the distance of its rows in memory and memory for n pivots. It returns
+    False if the matrix is singular, in SIMD lanes for each lane."""
 
     @compiled_without_overlap
     def subtract(x: float, top: Reals, row: Reals) -> None:

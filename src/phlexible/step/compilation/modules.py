@@ -123,10 +123,10 @@ def settings_for(header: np.dtype[Any] | None) -> Mapping[str, str]:
 
 @without_garbage_collector
 def module_text(function: Callable[..., Any], triple: str, header: np.dtype[Any] | None = None) -> str:
-    """Return the unoptimized LLVM text of the entry point ``function``, a compiled function that Python calls,
-    compiled for the argument types of its annotations. The text contains all functions that it calls, and
-    wrappers by which Python and C call it. ``triple``, LLVM's name of processor and system, is written into it as
-    its target. Entries of its argument "header" have the type ``header``, if it is given.
+    """Return the unoptimized LLVM text of an entry point, a compiled ``function`` that Python calls, for the types
+    of its annotations. The text contains all functions that it calls, and wrappers by which Python and C call it.
+    ``triple``, LLVM's name of processor and system, is its target. If ``header`` is given, it is the entry type of
+    the argument of this name.
 
     Args:
         function: whose arguments and result have types (``step/tables/requests.py``).
@@ -328,9 +328,10 @@ def declaration(name: str, kinds: Sequence[Any]) -> str:
 
 
 def emit_c_function(context: Any, module: Any, name: str, described: Any) -> None:
-    """Emit an LLVM function ``name`` with the calling convention of C into a module, which calls one compiled
-    entry point. ``described`` is Numba's description of it, ``context`` Numba's target context. Entry points
-    are compiled functions that Python calls."""
+    """Emit an LLVM function ``name`` with the calling convention of C that calls a compiled entry point, into
+    ``module``. It returns 0, or -1 after an error, and writes results as 64-bit values to the address in its last
+    argument. An array is passed as an address and its lengths. ``described`` is Numba's description of the entry
+    point, ``context`` Numba's target context."""
     kinds = described.argtypes
     function = ir.Function(module, ir.FunctionType(_INT, [*_in_c(kinds), _LONG.as_pointer()]), name)
     builder = ir.IRBuilder(function.append_basic_block())
@@ -389,9 +390,10 @@ def emit_array(context: Any, builder: Any, kind: Any, first: Any, *lengths: Any)
 
 
 def machine_code(text: str, target: CodeTarget, settings: Mapping[str, str]) -> tuple[bytes, list[str]]:
-    """Return the machine code of the Python wrapper function in the LLVM module ``text``, and the names of the
-    outside functions that it calls. It is for the processor ``target``. ``settings`` are global settings of LLVM,
-    as ``settings_for`` returns them."""
+    """Return the optimized machine code of an LLVM module ``text``, and the sorted names of the outside functions
+    that it calls. All functions but the wrapper that Python calls become private, and unused ones are removed. The
+    code is for the processor ``target``. ``settings`` are global settings of LLVM, as ``settings_for`` returns
+    them."""
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
     machine = target.machine(passes.level())

@@ -675,9 +675,9 @@ def transposed(builder: Any, m: Any) -> Any:
 
 
 def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
-    """Emit LLVM code that builds a pointer to the rows of a ``table`` from an ``address``; returns its LLVM
-    value. With checks of indices it contains the length and the number of the table. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that packs an ``address`` into the structure which stands for an array of the model, and
+    return its LLVM value. In builds that check indices the structure also contains the ``length`` and the number
+    of the array, ``table``. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     members = [address, length, table] if CHECKED else [address]
     result = ir.Constant(ir.LiteralStructType([member.type for member in members]), ir.Undefined)
     for i, member in enumerate(members):
@@ -735,9 +735,9 @@ def rows_at(typing: Any, tables: Any, array: Any) -> Any:
 
 @intrinsic
 def single_floats(typing: Any, rows: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), a pointer to the single floats of ``rows``. This is an array
-    of numbers, vectors or matrices in w SIMD lanes; entry k of lane l is float k w + l. ``typing`` is Numba's
-    typing context."""
+    """Return a pointer to the single floats of ``rows``, an array of numbers, vectors or matrices in w SIMD lanes.
+    Entry k of lane l is float k w + l. This is a Numba intrinsic, used in compiled code: it returns the signature
+    and the function that emits the code. Indices are not checked. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         address = builder.bitcast(builder.extract_value(arguments[0], 0), REAL.as_pointer())

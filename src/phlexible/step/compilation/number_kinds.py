@@ -280,9 +280,10 @@ class Dual(NumberKind):
         return self.pair(builder, own, self._sum(builder, before, self._scaled(builder, dx, factor)))
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for a mathematical function of dual numbers, with derivatives by the chain rule;
-        returns the LLVM value. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``,
-        which writes the code."""
+        """Emit LLVM code for a mathematical ``function`` of dual numbers (values with derivatives), and return its
+        LLVM value. Derivatives follow from the chain rule with the table of known derivatives; those that are zero
+        are skipped. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``, which writes the
+        code."""
         given = [self.parts(builder, each) for each in values]
 
         def of(name: Any, *numbers: Any) -> Any:

@@ -73,8 +73,8 @@ def make_private(module: Any, visible: set[str]) -> None:
 
 
 def remove_unused(module: Any, machine: Any) -> None:
-    """Remove private functions and variables that are not used from an LLVM module, after ``make_private``.
-    ``machine`` is the target machine of LLVM."""
+    """Remove functions and variables that are private to an LLVM ``module`` and not used, by LLVM's global
+    dead-code elimination. It is called after ``make_private``. ``machine`` is the target machine of LLVM."""
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     options = binding.create_pipeline_tuning_options(speed_level=0)

@@ -185,12 +185,12 @@ class Checkpoint:
 
 
 def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints: Sequence[float]) -> Clock:
-    """Return the clock (instants of all time steps) of a run that continues from a checkpoint up to ``duration``
-    [s]. ``duration`` counts from t = 0. The old grid of instants is used if ``step`` [s] is the same and the
-    checkpoint is on it; else a new one begins at the checkpoint. Steps are cut at the times ``breakpoints`` [s].
+    """Return the clock (instants of all time steps) of a run that continues from a ``checkpoint`` up to
+    ``duration`` [s]. ``duration`` counts from t = 0. The old grid of instants is used if ``step`` [s] is the same
+    and the checkpoint is an instant of it; otherwise a new grid begins at the checkpoint. Steps are cut at the
+    times ``breakpoints`` [s].
 
-    On the same grid if the step is the same and the checkpoint is on it, on a new one otherwise. No step is
-    left of a run that was killed between its last step and its end.
+    No step is left of a run that was killed between its last step and its end.
 
     Raises:
         ParameterError: as ``clock``.

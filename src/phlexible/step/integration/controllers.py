@@ -388,10 +388,10 @@ class Controllers:
         return start.copy(), change.copy()
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Return the values of the laws of the state (user functions that give forces) at the mean state of a time
-        step, shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start``
-        and move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates
-        change / h.
+        """Return the forces of all state-dependent user laws at the mean state of a time step, concatenated to
+        shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start`` and
+        move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates change
+        / h; rates of angles are corrected for finite rotations.
 
         Args:
             time: middle of the step [s].

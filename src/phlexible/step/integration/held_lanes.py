@@ -71,9 +71,10 @@ class LaneStepper(StateColumns):
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms of the mask ``which`` (lanes,) by ``count`` time steps in SIMD lanes; the other
-        mechanisms do not move. Return the number of time steps that all mechanisms completed, and whether a lane
-        had dependent joints or an error in its energy balance.
+        """Advance the mechanisms of the mask ``which``, shape (lanes,), by ``count`` time steps in SIMD lanes; the
+        state of the other mechanisms is restored. Return the number of time steps that all mechanisms completed.
+        Second is whether a lane had dependent joints or an error in its energy balance. Lanes without a mechanism
+        copy the first.
 
         Args:
             count: number of steps.

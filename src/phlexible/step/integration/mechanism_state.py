@@ -119,12 +119,11 @@ class MechanismState:
 
     def joint_velocities(self, time: float) -> Array | None:
         """Return the present velocities projected so that they satisfy the joints at a time [s], shape
-        (velocities,), without changing the state. Return None where joints that were independent at the start
-        are redundant at this pose, and in models with moving frames whose joints can be locked or released.
-        Moving frames are points of the ground with prescribed motion.
+        (velocities,), without changing the state. Models without joints return a copy. The result is None where
+        joints that were independent at the start are redundant at this pose. It is also None with prescribed
+        motions of the ground if joints can be locked or released.
 
-        Equals ``projected_velocities`` of a motion, by the elimination of a step. None where joints are redundant
-        that were independent at the start, and in models with moving frames whose joints can be locked or released.
+        Equals ``projected_velocities`` of a motion, by the elimination of a step.
         """
         assembly, system, memory = self.assembly, self.assembly.system, self.memory
         if assembly.moving and system.mechanism.switches:
@@ -261,9 +260,9 @@ class MechanismState:
         self._pose = (state, self.assembly.system.at_rest(state), np.inf)
 
     def _instant(self, state: State, end: float) -> Instants:
-        """Return a ``state`` as an instant with evaluated kinematics and functions of time, which are called up to
-        the time ``end`` [s]. The kinematics are cached while the pose does not change, the functions while ``end``
-        does not change either."""
+        """Return evaluated kinematics and functions of time for a ``state``. The functions are called up to the
+        time ``end`` [s]. Kinematics are cached and reused while the pose does not change; functions too, if
+        ``end`` is also the same. Velocities are always replaced."""
         known = self._pose
         if known is None or not same_pose(known[0], state):
             at = self.assembly.system.at(state, end)

@@ -94,8 +94,9 @@ class Recorder:
             self.last_weight = 1.0
 
     def finish(self, reactions: Reactions | None, checkpoint: Checkpoint) -> None:
-        """Set multipliers and forces of the last instant of the run to ``reactions`` (two arrays). Then send this
-        instant to the sink (memory or results file) again, with the ``checkpoint``. With None nothing happens."""
+        """Set multipliers and forces of the last instant of the run to ``reactions``, a pair of arrays, and send
+        this instant to the sink again. The sink (memory or results file) also gets the ``checkpoint``. Nothing
+        happens if ``reactions`` is None."""
         last = concatenated(self._chunks)
         if reactions is not None:
             last.multipliers[-1], last.forces[-1] = reactions

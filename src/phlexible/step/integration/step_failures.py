@@ -106,9 +106,10 @@ def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -
 
 
 def failure_message(stepper: "Stepper", time: float, is_singular: bool) -> tuple[str, Array]:
-    """Return a message why Newton's method failed in a time step from ``time`` [s], and the scaled updates of
-    its iterations, shape (iterations,). ``stepper`` has the memory of the last attempt; ``is_singular`` says
-    that Newton's matrix was singular.
+    """Return a message why Newton's method failed in a time step from ``time`` [s], and the scaled updates of its
+    iterations, shape (iterations,). The message adds likely causes: a compressed string, a slider beyond its line,
+    a joint at a dead centre, controllers or user laws. ``stepper`` has the memory of the last attempt;
+    ``is_singular`` says that Newton's matrix was singular.
 
     Args:
         stepper: stepper with the memory of the last attempt.
@@ -200,9 +201,9 @@ def _most_deformed(assembly: Assembly) -> tuple[str, float]:
 
 
 def _most_compressed(assembly: Assembly) -> str:
-    """Return a clause for an error message that names the string element with the least squared stretch at
-    the end of the last attempt. The text is empty without strings. ``assembly`` contains the tables of the
-    model."""
+    """Return a clause for an error message that names the string element with the least squared stretch C =
+    |dr/ds|^2. The value is that at the end of the last attempted time step; values that are not finite count as 0.
+    The text is empty without strings. ``assembly`` contains the arrays of the model."""
     elements = [
         (placed.name, int(element))
         for placed in assembly.system.bodies

@@ -62,8 +62,9 @@ class StepWarnings:
 
     @property
     def _of_open_steps(self) -> str:
-        """Text of the warning that a solved time step has an open energy balance, a fault of numerics rather
-        than mechanics; empty if none has."""
+        """Return the text of the warning that some converged time steps violate the energy balance by more than
+        round-off. It says their number and the time of the first, and asks for a report, since this is a numerical
+        fault. It is empty if there are none."""
         if self._open_time is None:
             return ""
         return (

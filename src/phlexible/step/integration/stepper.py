@@ -111,9 +111,10 @@ class Stepper(MechanismState):
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Compute time steps of one size ``step`` [s] between ``instants``, shape (count + 1,) [s], up to the
-        first that fails. It is a generator of calls of the compiled loop; its result has the stored instants,
-        reactions of the first step, and the number of completed time steps. ``storage`` says which instants are
-        stored and whether controllers are evaluated.
+        first that fails. It is a generator: it yields calls of the compiled loop, which the caller makes, and
+        returns an ``Advance`` with stored instants, reactions of the first step, and the number of completed
+        steps. A step in which contacts are too stiff is computed in substeps. ``storage`` says which instants are
+        stored and whether controllers are evaluated before each step.
 
         Controllers are evaluated before each step but the first, as ``control`` did. Steps around contacts are
         computed in substeps (8.23).

@@ -111,10 +111,11 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows of material through the guides of tendon f in a time step that pays out ``feed`` [m].
-    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive.
-    Stored for the end of the step are the total flows (``t.flow_end``), the configurational forces and rest
-    lengths of the pieces, and whether each guide slips. ``stiffness`` is EA [N]."""
+    """Compute the flows of material [m] through the guides of tendon f in a time step that pays out ``feed`` [m].
+    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive. A
+    guide slips where the ratio of forces exceeds its capstan factor. Stored for the end of the step are total
+    flows (``t.flow_end``), configurational forces, rest lengths, and whether each guide slips. ``stiffness`` is EA
+    [N]."""
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
     for k in range(begin, last + 1):

@@ -159,10 +159,11 @@ def line_stretch(t: Tables, f: int) -> float:
 
 @compiled
 def add_joint_friction_columns(t: Tables, f: int, begin: int, count: int, entries: int, h: float) -> None:
-    """Add to Newton's matrix (``t.blocks``) how the friction of force element f in a joint depends on the joint's
-    Lagrange multipliers. Rows are those of the bodies, columns those of the joint; nothing is added if the joint
-    force is zero. The element has ``count`` functions from number ``begin`` on, gradients of ``entries`` entries
-    each. h is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
+    """Add the derivatives of the friction of force element f with respect to the multipliers of its joint to
+    Newton's matrix ``t.blocks``. The friction is proportional to the norm of the joint's multipliers. Rows belong
+    to bodies, columns to the joint; nothing is added if the norm is zero. The element has ``count`` scalar
+    functions from number ``begin`` on, with gradients of ``entries`` entries. h is the length of the time step
+    [s]. ``t`` contains all arrays of the model and its state."""
     node, size = t.constraint_node[t.bearing[f]], joint_force_norm(t, f)
     rows = t.multiplier1 + t.functions_begin[t.bearing[f]]
     if not any_of(size != 0.0):

@@ -221,10 +221,10 @@ def _contact_geometry(t: Tables, i: int, j: int) -> tuple[Vector, float, float, 
 
 @exported
 def add_pair_stiffness(t: Tables, n: int, h: float) -> float:
-    """Add the stiffness over mass of active contact pair n to the sum of squared frequencies of each of its
-    bodies. It contains normal, friction and rolling springs, which are also stored in the list of coupled pairs.
-    Return the squared frequency of the normal spring alone [1/s2]. h is the length of the time step, in which only
-    the oscillating part of the stiffness counts. ``t`` contains all arrays of the model and its state."""
+    """Add the squared frequencies (stiffness times mobility) of active contact pair n to the sums of its bodies,
+    ``t.hardness``. The stiffness contains normal, friction and rolling springs, as far as they oscillate in a time
+    step of length h [s]. It is also stored in the list of coupled pairs. Return the squared frequency of the
+    normal spring alone [1/s2]. ``t`` contains all arrays of the model and its state."""
     i, j, total = t.met_first[n], t.met_second[n], t.met_mobility[n]
     n_, s, z, arm, other = _contact_geometry(t, i, j)
     c, depth = t.member_contact_group[i], t.member_radius[i] + t.member_radius[j] - distance_at(t, i, j, 0.0)[0]

@@ -284,9 +284,10 @@ def advance_history_variables(t: Tables, h: float) -> None:
 
 @entry_point
 def energies_at(header: IntegerRow, count: int, rows: Floats, moving: Floats, energy_rows: Rows2) -> None:
-    """Compute the kinetic, strain, gravity and spring energy of the mechanism at ``count`` stored states ``rows``
-    [J], and write them to ``energy_rows``, shape (count, 4). ``moving`` are the prescribed vectors at these
-    states; ``header`` is the array with the addresses of the model's arrays."""
+    """Compute the kinetic, strain, gravity and spring energy [J] of the mechanism at stored states, and write them
+    to ``energy_rows``, shape (count, 4). The ``count`` states are in ``rows``; each is copied into the model's
+    memory, so that the last one remains there. ``moving`` are the prescribed vectors at these states; ``header``
+    is the array with the addresses of the model's arrays."""
     t, states, given = tables_at(header), reals_at(rows), reals_at(moving)
     for k in range(count):
         copy(states + k * t.state_size, t.state, t.state_size)

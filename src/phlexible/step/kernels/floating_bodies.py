@@ -649,9 +649,9 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
 def begin_frame(t: Tables, b: int, continues: bool) -> None:
     """Compute the quantities of floating body b at the start of the time step that follow from its elastic
     coordinates and velocities. They are mass moments, angular momentum (``t.angular0``), linear elastic force
-    (``t.start_force``) and scalar strains (``t.strain0``). Strains are quadratic functions whose squares are
-    stored energy; their linear functions go to ``t.slope0``. If the step ``continues`` an accepted one, strains
-    and moments of rates are those of its end. ``t`` contains all arrays of the model and its state.
+    (``t.start_force``) and scalar strains (``t.strain0``), whose squares are stored energy. Linear functions
+    inside of the strains go to ``t.slope0``. If the step ``continues`` an accepted one, strains and moments of the
+    rates are copied from its end. ``t`` contains all arrays of the model and its state.
 
     The force stays the same while Newton's method changes the end of the step, and so does its round-off, which is
     that of large forces that cancel.
@@ -806,9 +806,10 @@ def frame_branch_energy(t: Tables, b: int) -> float:
 
 @compiled
 def advance_frame_branches(t: Tables, b: int, h: float) -> float:
-    """Replace the spring strains ``t.inner_strain`` of the Maxwell branches of floating body b by those at the end
-    of the time step of length h; return the energy that the dashpots lose [J]. A Maxwell branch is a spring and a
-    dashpot in series. ``t`` contains all arrays of the model and its state."""
+    """Replace the spring strains of the Maxwell branches of floating body b by their values at the end of the time
+    step. A Maxwell branch is a spring and a dashpot in series; the strains decay and follow the change of the
+    elastic coordinates and strains. They are stored in ``t.inner_strain``. Return the energy that the dashpots
+    lose [J]. h is the length of the step [s]. ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b] + 1
     n, first, lost = t.elastic_count[kind], t.strains_begin[kind], 0.0
     change, K, end = t.gradient + c, t.stiffness_patch[kind], t.damping_patch[kind]

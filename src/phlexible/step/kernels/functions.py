@@ -27,9 +27,9 @@ def prescribed_component(moving: Vectors, component: int) -> float:
 
 @compiled
 def weighted_sum(t: Tables, y: int, x: Vectors) -> Vector:
-    """Return weighted sum number y of the vectors x in world axes, sum_i c_i x_i, with indices and weights from
-    the model. Mostly it is the difference of two positions. It is formed from differences to the first vector,
-    since sums would cancel far from the origin. ``t`` contains all arrays of the model and its state."""
+    """Return weighted sum number y of vectors x in world axes, sum_i c_i x_i, with indices and weights from the
+    model. Mostly it is the difference of two positions. It is computed from differences to the first vector, since
+    plain sums would lose digits far from the origin. ``t`` contains all arrays of the model and its state."""
     parts, weights = t.chord_vector + t.chord_parts_begin[y], t.chord_weight + t.chord_parts_begin[y]
     first = x[parts[0]]
     total = t.chord_total[y] * first
@@ -123,10 +123,10 @@ def rotational_curvature(t: Tables, k: int) -> float:
 
 @compiled
 def rate_of_function(t: Tables, m: int) -> float:
-    """Return the rate of scalar function m of the pose (a sum of products of difference vectors) at the
-    velocities of the state. It is the sum of velocities of its points times the derivatives that
-    ``compute_gradients`` has stored in ``t.right``. Prescribed motion does not count. ``t`` contains all arrays
-    of the model and its state."""
+    """Return the time derivative of scalar function m of the pose (a sum of products of vector differences) at the
+    velocities of the state. Prescribed motion does not count. It is the sum of point velocities times the
+    derivatives that ``compute_gradients`` has stored in ``t.right``. ``t`` contains all arrays of the model and
+    its state."""
     total = 0.0
     for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
         k = t.part_vector[e]

@@ -185,10 +185,10 @@ def log_quotient(d: float) -> tuple[float, float]:
 def user_gradient(
     energy: int, slope: int, x: float, change: float, scale: float, energy_size: float
 ) -> tuple[float, float]:
-    """Return the discrete derivative of an energy U(x) that the user wrote, and its derivative with respect to the
-    end. x changes by ``change``; ``energy`` and ``slope`` are addresses of the compiled U and dU/dx. Changes are
-    compared with ``scale`` at least, and ``energy_size`` is the size of energies whose round-off counts. It also
-    works for dual numbers (values with derivatives).
+    """Return the discrete derivative of a user's energy U(x) and its derivative with respect to the end. It is the
+    difference of U over ``change``, with the start x; if ``change`` is small against ``scale``, Gauss quadrature
+    of dU/dx replaces it. ``energy`` and ``slope`` are addresses of the compiled U and dU/dx, ``energy_size`` is
+    the size of energies whose round-off counts. Dual numbers (values with derivatives) are permitted.
 
     Its derivative to the start is that to the end of the reversed change, for which the quotient is the same.
     """

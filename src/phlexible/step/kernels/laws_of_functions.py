@@ -30,9 +30,10 @@ FEW = 3  # functions of a law, whose gradients are not looked through for zeros
 
 @exported
 def begin_laws(t: Tables) -> None:
-    """Compute the scalar functions of the pose that all force elements act along at the start of the time step, in
-    ``t.function0``. The coordinates of the elements (positions, distances, angles) follow from them, in
-    ``t.theta0``. ``t`` contains all arrays of the model and its state."""
+    """Compute the scalar functions w of the pose for all force elements at the start of the time step, and store
+    them in ``t.function0``. A function is a weighted sum of scalar products of vector differences, minus a
+    constant and a prescribed value. The coordinates of the elements (positions, distances, angles) follow from
+    them and are stored in ``t.theta0``. ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints, t.interactions):
         for m in range(t.functions_begin[i], t.functions_end[i]):
             total, time = -t.function_constant[m], t.function_time[m]
@@ -47,10 +48,10 @@ def begin_laws(t: Tables) -> None:
 
 @exported
 def apply_law_forces(t: Tables, h: float, damping: float) -> None:
-    """Add the mean forces of all force elements over a time step of length h to the forces ``t.pull`` on their
-    points and directions. Coordinates and forces of the elements are computed and stored as well. ``damping`` is
-    numerical damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the
-    model and its state."""
+    """Add the mean forces of all force elements over a time step of length h [s] to the forces ``t.pull`` on their
+    points and directions. For each element, the change of its coordinate and the force along it are computed first
+    and stored. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t``
+    contains all arrays of the model and its state."""
     for i in range(t.constraints, t.interactions):
         begin, count = acting_functions(t, i)
         if count == 0:

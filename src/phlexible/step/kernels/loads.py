@@ -73,9 +73,9 @@ def load_work(t: Tables, q: int) -> float:
 
 @exported
 def add_load_tangents(t: Tables, h: float) -> None:
-    """Subtract h times the derivatives of follower forces and of all moments from the blocks of the loaded bodies
-    in Newton's matrix. These loads rotate with the bodies; forces in world axes and pressures are skipped. h is
-    the length of the time step [s]. ``t`` contains all arrays of the model and its state.
+    """Subtract h times the derivatives of loads that rotate with their bodies from the blocks of the loaded bodies
+    in Newton's matrix. They are follower forces and all moments; forces in world axes and pressures are skipped. h
+    is the length of the time step [s]. ``t`` contains all arrays of the model and its state.
 
     The change at constant world force is in ``add_force_tangents``.
     """

@@ -81,11 +81,11 @@ def advance(
     reactions: Floats,
     stored: Floats,
 ) -> tuple[int, int]:
-    """Advance the state by up to the number of time steps that ``request`` asks for, each of substeps of lengths
-    ``sizes`` [s]; without steps the present state is stored. Return the number of completed steps and the status
-    of the last one (converged, or why it failed). ``moving`` and ``load_values`` are the prescribed vectors and
-    loads, ``header`` locates the model's arrays. ``reactions`` receives the multipliers and forces of the first
-    time step, ``stored`` the states at the stored instants.
+    """Advance the state by up to the number of time steps that ``request`` asks for, and return how many were
+    completed. Each consists of substeps of lengths ``sizes`` [s]. Second result is the status of the last step
+    (converged, or why it failed). With 0 steps the present state is stored. ``moving`` and ``load_values`` are
+    prescribed vectors and loads, ``header`` locates the model's arrays. ``reactions`` receives multipliers and
+    forces of the first step, ``stored`` the requested states.
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -208,11 +208,11 @@ def take_step(
     most: int,
     part: int,
 ) -> Choice:
-    """Attempt one time step of length h from several initial guesses, and accept it if all lanes (mechanisms that
-    advance at the same time) converge. Return a status for each lane: converged, not converged, singular, energy
-    unbalanced, or contacts require substeps. Contacts are checked for a step of length ``longest`` [s] (0: not).
-    ``is_tried``: the first guess is set already; ``most``: iterations of conjugate gradients before matrices are
-    eliminated; ``damping`` is numerical damping.
+    """Attempt one time step of length h [s] from several initial guesses in turn, and accept it if all lanes
+    converge. Lanes are mechanisms that advance at the same time. Return a status for each lane: converged, not
+    converged, singular, energy unbalanced, or contacts require substeps. Contacts are checked for a step of length
+    ``longest`` [s] (0: not). ``is_tried``: the first guess is set already; ``most``: iterations of conjugate
+    gradients before matrices are eliminated; ``damping`` is numerical damping.
 
     If one lane cannot complete the step, no lane does. No attempt of one lane changes the result of another. If
     contacts request substeps, the step is not accepted. ``is_tried``: the first attempt begins with the result of
@@ -291,11 +291,11 @@ def contacts_request_substeps(t: Tables, h: float, longest: float, damping: floa
 
 @compiled
 def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: float, selected: Truth) -> None:
-    """Remove from the multipliers ``t.multiplier1`` of redundant joints the null-space component, that is, joint
-    forces that cancel each other. This is done in the ``selected`` lanes (mechanisms that advance at the same
-    time), not where the energy balance would no longer close. h is the length of the time step [s], ``damping``
-    numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` contains all arrays of the model and
-    its state.
+    """Remove the null-space component, joint forces that cancel each other, from the multipliers ``t.multiplier1``
+    of redundant joints. This is done in the ``selected`` lanes (mechanisms that advance at the same time). Where
+    the energy balance would no longer close, the multipliers are restored. h is the length of the time step [s],
+    ``damping`` numerical damping; velocities below ``still`` [m/s] are round-off. ``t`` contains all arrays of the
+    model and its state.
 
     For joints that are nearly redundant, that component would have a small effect, and moving frames would do work
     with other forces than those of the step: if the energy balance opens, the multipliers stay.

@@ -38,9 +38,9 @@ def set_element_vectors(t: Tables, e: int) -> None:
 
 @compiled
 def multiply_by_stiffness(t: Tables, e: int, x: Reals, y: Reals) -> None:
-    """Compute y = H x with the stiffness H of product element e (a shell element whose strains are scalar products
-    of nodal vectors). H consists of a few symmetric diagonal blocks; x and y have one entry for each scalar
-    product. y is overwritten. ``t`` contains all arrays of the model and its state."""
+    """Compute y = H x with the stiffness H of shell element e, whose strains are scalar products of nodal vectors.
+    H consists of a few symmetric diagonal blocks; x and y have one entry for each scalar product. y is
+    overwritten. ``t`` contains all arrays of the model and its state."""
     g, H, row = t.product_group[e], t.product_stiffness + t.product_entries_begin[e], 0
     fill(y, t.product_pairs_count[g], 0.0)
     for b in range(t.product_blocks_begin[g], t.product_blocks_end[g]):
@@ -240,11 +240,11 @@ def keep_stresses(t: Tables) -> None:
 
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
-    """Compute the stresses of product element e, iterated as independent unknowns, after the fraction ``share`` of
-    Newton's update. The new stress is the stress where the update starts plus stiffness (with damping) times the
-    strain of the update. The result, ``share`` of the way from the last to the new stress, is written to
-    ``t.product_strain``. The motion of nodal vectors since the matrix was factored goes to ``t.product_change``. h
-    is the step length [s], ``damping`` numerical damping."""
+    """Compute the stresses of shell element e, which are iterated as independent unknowns, after the fraction
+    ``share`` of a Newton update. The new stress is the stress where the update starts plus stiffness (with
+    damping) times the strain of the update. The result, ``share`` of the way from the last to the new stress, is
+    written to ``t.product_strain``. The motion of nodal vectors since the matrix was factored goes to
+    ``t.product_change``. h is the step length [s], ``damping`` numerical damping."""
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)

@@ -33,10 +33,10 @@ from phlexible.step.kernels.laws import damping_coefficient
 
 @compiled
 def axis_slope(t: Tables, p: int, x: Vectors) -> Vector:
-    """Return the derivative of the rod axis with respect to arc length at quadrature point p, in world axes, from
-    positions x of its sections. Given displacements, it is the change of this derivative. It is sum_k S_k x_k with
-    derivatives S_k of shape functions, formed from differences to the first section. ``t`` contains all arrays of
-    the model and its state."""
+    """Return the derivative of a rod's axis with respect to arc length at quadrature point p, in world axes, from
+    section positions x. If x are displacements, it is the change of this derivative. It is sum_k S_k x_k with
+    derivatives S_k of the shape functions, computed from differences to the first section against round-off. ``t``
+    contains all arrays of the model and its state."""
     nodes, slopes = t.rod_node + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
     total = slopes[1] * (x[nodes[1]] - x[nodes[0]])
     for k in range(2, t.rod_nodes_count[p]):

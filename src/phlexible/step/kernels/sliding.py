@@ -35,10 +35,10 @@ BEYOND = 0.02
 
 @compiled
 def seen_vector(t: Tables, m: int, share: float) -> Vector:
-    """Return a vector of a line in components along the joint's directions: scalar functions m, m + 1 and in space
-    m + 2. For a node of the line it is the position relative to the sliding point, for a direction the direction
-    itself. ``share`` of the change in the time step is added: 0 gives the start, 1 the end. ``t`` contains all
-    arrays of the model and its state."""
+    """Return a vector of the guide line of a sliding joint in the axes of the joint. Its components are the scalar
+    functions m, m + 1 and, in space, m + 2. For a node of the line it is the position relative to the sliding
+    point, for a direction the direction itself. ``share`` of the change in the time step is added: 0 gives the
+    start, 1 the end. ``t`` contains all arrays of the model and its state."""
     x, y = t.function0[m] + share * t.function_change[m], t.function0[m + 1] + share * t.function_change[m + 1]
     if t.dimension == 2:
         return vector(x, y, 0.0 * x)

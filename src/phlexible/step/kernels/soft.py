@@ -169,9 +169,10 @@ def sheet_slope(a: float, b: float, x: float) -> float:
 
 @compiled
 def quotient(t: Tables, q: int, x: float, change: float) -> tuple[float, float]:
-    """Return the discrete derivative delta(h) / delta(x) of energy function h number q of a soft body over a time
-    step [J/m3]. The second result is its derivative with respect to x at the end. The strain invariant x becomes x
-    + ``change``; NaN where the function is not defined. ``t`` contains all arrays of the model and its state."""
+    """Return the discrete derivative delta(h) / delta(x) of energy density function h number q of a soft body over
+    a time step [J/m3]. The second result is its derivative with respect to x at the end. The strain invariant x
+    becomes x + ``change``. The results are NaN where the function is not defined, 0 if there is no function. ``t``
+    contains all arrays of the model and its state."""
     kind, a, b, end = t.soft_function[q], t.soft_first_constant[q], t.soft_second_constant[q], x + change
     if kind == NOTHING:
         return 0.0, 0.0
@@ -365,9 +366,9 @@ def symmetric(a: Vector, x: Vector) -> Matrix:
 
 @compiled
 def tangent_product(D: Reals, a: Vector, x: Vector) -> tuple[Vector, Vector]:
-    """Return the stress that a 6 x 6 tangent D gives for a small strain, as diagonal and shear components. They
-    are (11, 22, 33) and (23, 13, 12), as are those of the strain, a and x. Its shear components are doubled; D is
-    given by its columns."""
+    """Return the product of a 6 x 6 tangent D and a strain, as vectors of its normal and shear stress components.
+    The strain is given by a, its components (11, 22, 33), and x, its doubled components (23, 13, 12); stresses are
+    in the same order. D is stored by columns."""
     s, r = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for k in range(6):
         e = along(a, k) if k < 3 else along(x, k - 3)
@@ -413,9 +414,10 @@ def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -
 
 @compiled
 def branch_gain(t: Tables, g: int, h: float) -> float:
-    """Return the contribution of the Maxwell branches of group g of soft elements to the stiffness in a time step
-    of length h. It is a multiple of the elasticity of small strains. A Maxwell branch is a spring and a dashpot in
-    series. ``t`` contains all arrays of the model and its state."""
+    """Return the factor by which the Maxwell branches of group g of soft elements add to their stiffness in a time
+    step. It multiplies the elasticity of small strains: the sum of modulus share times relaxation factor over the
+    branches, each a spring and a dashpot in series. The relaxation factors are first updated to the step length h
+    [s]. ``t`` contains all arrays of the model and its state."""
     slope = 0.0
     for b in range(t.soft_branches_begin[g], t.soft_branches_end[g]):
         update_relaxation(t, t.soft_branch_fading[b], h)

@@ -74,10 +74,11 @@ def begin_interactions(t: Tables) -> None:
 
 @compiled
 def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
-    """Compute the forces of constraints and force elements on points and directions over a time step of length h,
-    and add them to ``t.pull``. Before, the changes of all difference vectors are written to ``t.chord_change``.
-    The generalized forces of constraints are their multipliers. ``damping`` is numerical damping, a multiple of
-    the stiffness. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model and its state."""
+    """Add the forces of constraints and force elements on points and directions over a time step of length h
+    [s] to ``t.pull``. Before, the changes of all vector differences are written to ``t.chord_change``. The
+    generalized forces of constraints are their multipliers at the end of the step. ``damping`` is numerical
+    damping, a multiple of the stiffness. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of the model
+    and its state."""
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
@@ -186,9 +187,9 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add what one point or direction contributes to the derivatives of a constraint to the blocks of its body in
-    Newton's matrix. Row r of the constraint gets the gradient at the end pose, the column of the multiplier minus
-    h times the generalized force at the mean pose. e is the index of the point in the list of all vectors of
+    """Add the derivatives of one constraint with respect to one point or direction to the blocks of its body in
+    Newton's matrix. Row r of the constraint gets the gradient at the end pose, the multiplier's column minus h
+    times the generalized force at the mean pose. e is the index of the vector in the list of all vectors of
     constraints; the constraint has ``size`` rows. h is the length of the time step [s]. ``t`` contains all arrays
     of the model and its state."""
     k, d = t.part_vector[e], t.dimension
@@ -395,9 +396,9 @@ def motion_and_forces(t: Tables, h: float, damping: float) -> None:
 @exported
 def jacobian(t: Tables, h: float, damping: float) -> None:
     """Compute Newton's matrix, the exact derivative of ``residuals`` with respect to velocities and multipliers at
-    the end of the time step. It belongs to the last call of ``residuals``. Its blocks are stored in ``t.blocks``;
-    couplings of bodies by contact pairs are stored separately. h is the length of the time step [s], ``damping``
-    numerical damping. ``t`` contains all arrays of the model and its state."""
+    the end of the time step. It uses values that the last call of ``residuals`` stored. Its blocks overwrite
+    ``t.blocks``; couplings of bodies by contact pairs are stored separately. h is the length of the time step [s],
+    ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
     inertia_matrix(t, h, h, 1.0)
     for b in range(t.frames):
         if is_alone(t, b):
@@ -410,10 +411,10 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Set ``t.blocks``, the blocks of Newton's matrix, to the inertia part alone for a time step of length h.
-    Write also the motions of points per velocity (``t.motion``) and the levers of forces on them (``t.lever``).
-    ``turning`` is the step length of the gyroscopic terms; ``moves`` is 1 if derivatives with respect to the pose
-    count, else 0. ``t`` contains all arrays of the model and its state.
+    """Set Newton's matrix ``t.blocks`` to its inertia part alone for a time step of length h [s]. Motions of
+    points per unit velocity (``t.motion``) and levers of forces on them (``t.lever``) are written as well.
+    ``turning`` is the step length of the gyroscopic terms; 0 leaves them out. ``moves`` is 1 if derivatives with
+    respect to the pose count, else 0. ``t`` contains all arrays of the model and its state.
 
     ``turning`` = 0 leaves the mass matrix where nothing rotates in the step. With ``moves`` = 0 it is the
     derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.

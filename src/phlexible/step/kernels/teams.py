@@ -162,9 +162,10 @@ def move_teams(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
-    """Compute the diagonal blocks in Newton's matrix of all bodies in teams (equal bodies that are computed
-    together in SIMD lanes): inertia and elasticity, and what interactions have added. h is the length of the time
-    step [s], ``damping`` numerical damping. ``t`` contains all arrays of the model and its state."""
+    """Compute the diagonal blocks in Newton's matrix of all bodies that are computed in groups of equal bodies in
+    SIMD lanes. A block is the sum of inertia, elasticity with numerical ``damping``, and what interactions have
+    added to ``t.blocks`` before. It is stored in the arrays of the lanes. h is the length of the time step [s].
+    ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, b, size = tables_of_teams(t.team[0]), frame_of(t, g, 0), t.velocities_count[frame_of(t, g, 0)]
         starts = lane_starts(t, g, t.node_diagonal, -1)

@@ -153,10 +153,11 @@ def accept_contact_history(t: Tables) -> None:
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact shape i from the surface of solid j at the start of the time step, and
-    five further values. They are its change, the contact's position along the axis of a rim (else 0), its
-    parameter s on a segment (else 0), and two discrete gradients. The gradients are with respect to both ends of
-    i; the second is zero for a ball or rim. ``t`` contains all arrays of the model and its state.
+    """Return the signed distance of contact shape i from solid j at the start of the time step, and five further
+    values. They are its change, the contact's position along the axis of a rim (else 0), its parameter s on a
+    segment (else 0), and two discrete gradients. Their products with the displacements of both ends of i, in the
+    solid's axes, sum to the change; the second is zero for a ball or rim. ``t`` contains all arrays of the model
+    and its state.
 
     Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
@@ -301,10 +302,11 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h to ``t.pull``.
-    The contact is also stored for Newton's matrix. s and z are parameters on both axes; e is the vector from the
-    axis of j to that of i. For e = 0 only the stored friction energy is dissipated. ``normal`` is the normal
-    force, ``slope`` its derivative, ``known`` the index of the pair's history (-1: new)."""
+    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h [s] to
+    ``t.pull``. The contact is also stored for Newton's matrix. s and z are parameters of the contact point along
+    their axes; e is the vector from the axis of j to that of i, along the normal. For e = 0 the friction energy
+    that the pair stored is dissipated instead. ``normal`` is the normal force, ``slope`` its derivative, ``known``
+    the index of the pair's history (-1: new)."""
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e

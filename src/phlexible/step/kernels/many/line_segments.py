@@ -233,10 +233,10 @@ def _minimum_on_segment(
 
 @compiled
 def segment_solid_distance(t: Tables, i: int, j: int, a: Vector, b: Vector) -> tuple[float, float, Vector, Vector]:
-    """Return the signed distance of line segment i from solid j [m], the parameter s of the contact, and two
-    gradients. They are gradients of the distance with respect to both ends. The ends a and b are in the axes of
-    the solid; the depth by which the ends themselves penetrate is left out. ``t`` contains all arrays of the model
-    and its state."""
+    """Return the signed distance [m] of line segment i from solid j, the parameter s of the contact, and two
+    gradients. The gradients are with respect to the end positions a and b, which are in the axes of the solid. The
+    penetration of the ends themselves, interpolated along the segment, is subtracted from the depth. ``t``
+    contains all arrays of the model and its state."""
     radius, u = t.member_radius[i], b - a
     first, n = solid_distance_gradient(t, i, j, a)
     last, m = solid_distance_gradient(t, i, j, b)
@@ -364,10 +364,10 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at an end A of a segment that is shared with the adjacent one.
-    Then follow derivatives with respect to scalar products of vectors. The energy is c x^(p+1) / 2 with the
-    penetration x = ``reach`` - |A|; 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is
-    A . B and ``other`` B . B with the other end B. All are vectors from the ball.
+    """Return half of the contact energy of a ball at the end A of a segment, which an adjacent segment shares, and
+    its derivatives. The energy is c x^(p+1) / 2 with the penetration x = ``reach`` - |A| and a factor c from 0 to
+    1; it is 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is A . B and ``other`` B .
+    B with the other end B. All are vectors from the ball.
 
     The derivatives are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment
     from A to B.
@@ -426,9 +426,9 @@ def shared_ends(t: Tables, m: int) -> tuple[bool, bool]:
 
 @compiled
 def is_ball_on_line(t: Tables, i: int, j: int) -> bool:
-    """Return whether one of contact shapes i and j is a ball, and the other a segment that shares an end with
-    another segment. A ball may be a point; segments that share ends form a line. ``t`` contains all arrays of the
-    model and its state."""
+    """Return whether one of contact shapes i and j is a ball and the other a segment of a line. A ball may be a
+    point; a line consists of segments that share ends with another segment. For solids and single segments the
+    result is False. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[i] > INSET or t.member_kind[j] > INSET:
         return False
     is_ball, is_other = t.member_start[i] == t.member_end[i], t.member_start[j] == t.member_end[j]

@@ -110,8 +110,8 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
     """Return the signed distance of contact shape i from solid j at the start of the time step, its change, and a
     discrete gradient. The gradient times the change of the position of i in the axes of j is exactly the change of
-    distance. i is a ball, point or rim; a rim has the coordinates of ``rim_coordinates`` in place of a position.
-    The radius of i is not subtracted. ``t`` contains all arrays of the model."""
+    distance. i is a ball, point or rim; for a rim, rim coordinates (see ``rim_coordinates``) replace the position.
+    The radius of a ball is not subtracted. ``t`` contains all arrays of the model."""
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))

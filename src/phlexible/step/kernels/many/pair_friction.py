@@ -45,9 +45,9 @@ def _squared_deflection(t: Tables, index: int) -> float:
 
 @compiled
 def _bristle_energy_of_pair(t: Tables, index: int) -> float:
-    """Return the elastic energy at the start of the time step of the friction bristles (friction springs) of one
-    contact pair [J]. ``index`` is its index in the stored list; sliding, rolling and drilling are summed. ``t``
-    contains all arrays of the model and its state."""
+    """Return the elastic energy [J] of the friction springs (bristles) of one contact pair at the start of the
+    time step. It is the sum of k z^2 / 2 for sliding and, if stored, for rolling and spinning deflections.
+    ``index`` is the pair's index in the stored list. ``t`` contains all arrays of the model and its state."""
     number = int(abs(value_of(t.pair_bristle[PAIR * index])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
@@ -163,7 +163,7 @@ def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: V
     """Store the contact of shapes i and j (balls, segments, solids) in the arrays ``touch_...`` for friction and
     Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point and n
     the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the penetration.
-    Without room only the arms are stored.
+    If the arrays are full, only the vectors from the axes to the contact point are stored.
 
     Without room the index is ``touching_pairs``.
     """

@@ -70,10 +70,10 @@ def add_pair(
 def store_pair(
     t: Tables, n: int, i: int, j: int, s: float, z: float, normal: Vector, arm: Vector, other: Vector, rotates: bool
 ) -> None:
-    """Store in entry n of the list of contact pairs how body velocities move the contact point of shapes i and j.
-    The list belongs to Newton's matrix. s and z are parameters on the axes of the shapes, ``arm`` and ``other``
-    vectors from there to the contact point, ``normal`` is the unit normal. With ``rotates``, the relative rotation
-    of the shapes is stored in place of the displacement of the point. ``t`` contains all arrays of the model.
+    """Store in entry n of the list of contact pairs for Newton's matrix how body velocities move the contact point
+    of shapes i and j. Ends of i count with sign plus, ends of j with minus. s and z are parameters on the axes of
+    the shapes, ``arm`` and ``other`` vectors from there to the contact point, ``normal`` is the unit normal. If
+    ``rotates``, the relative rotation of the shapes is stored instead.
 
     The normal force acts at the centre of round members: for directions that a deformed body stretches, an arm
     along the normal would change its length.
@@ -228,10 +228,10 @@ def _add_end_block(t: Tables, e: int, slope: Matrix) -> None:
 
 @compiled
 def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
-    """Return the displacement in world axes of the contact point at end e of a contact pair in a time step, caused
-    by body velocities x. An end is one body on which the pair acts, with a weight; x has the shape (velocities,).
-    Translation, rotation and, if the body deforms, elastic coordinates contribute. ``t`` contains all arrays of
-    the model and its state."""
+    """Return the displacement in world axes of the contact point at end e of a contact pair, caused by body
+    velocities x. It is the displacement in a time step. An end is one body on which the pair acts, with a weight;
+    x has the shape (velocities,). Translation, rotation and, if the body deforms, elastic coordinates contribute.
+    ``t`` contains all arrays of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
@@ -269,9 +269,10 @@ def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
 
 @compiled
 def _add_pair_product(t: Tables, x: Reals, y: Reals, is_whole: bool) -> None:
-    """Add the product of the contact pairs in Newton's matrix with the velocities x of all bodies to y. Unless
-    ``is_whole``, only couplings that the blocks of single bodies do not contain are multiplied. ``t`` contains all
-    arrays of the model and its state."""
+    """Add the stiffness of all active contact pairs times body velocities x to the generalized forces y, both of
+    shape (velocities,). It is not stored as a matrix: each pair maps x to a displacement, to a force and back.
+    Unless ``is_whole``, only couplings that the blocks of single bodies do not contain are added. ``t`` contains
+    all arrays of the model and its state."""
     for n in range(t.held_count[0]):
         if not is_whole and t.held_couples[n] == 0:
             continue
@@ -349,9 +350,10 @@ def correct_for_pairs(t: Tables, x: Reals) -> None:
 
 @compiled
 def _update_least_squares(column: Reals, rotated: Reals, k: int, below: float) -> float:
-    """Add column k, ``column`` with the entry ``below`` under the diagonal, to the least-squares problem of
-    GMRES by Givens rotations; return the norm of the remaining residual. ``rotated`` contains the right side,
-    then the cosines and sines of the rotations."""
+    """Add column k to the least-squares problem of GMRES by Givens rotations, and return the norm of the remaining
+    residual. ``column`` has its entries down to the diagonal, ``below`` is the entry under it; ``column`` is
+    rotated in place. ``rotated`` contains the right side, then the cosines and sines of the rotations, and is
+    extended."""
     cosines, sines = rotated + ROWS, rotated + 2 * ROWS
     for i in range(k):
         upper = cosines[i] * column[i] + sines[i] * column[i + 1]

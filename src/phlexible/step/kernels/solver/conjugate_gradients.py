@@ -246,11 +246,11 @@ def conjugate_gradients(t: Tables, h: float, least_speed: float, most: int) -> i
 
 @exported
 def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients, starting
-    from the present guess of velocities and multipliers. Return the number of Newton iterations, or -1 without
-    convergence. At the end the multipliers of joints are computed from the residual. h is the length of the time
-    step [s], ``damping`` numerical damping. Tolerances are relative to ``least_speed`` [m/s] at least; ``most``
-    bounds the conjugate gradient iterations in total."""
+    """Solve the equations of one time step of soft bodies by Newton's method with conjugate gradients, without a
+    matrix. It starts from the present guess of velocities and multipliers. Return the number of Newton iterations,
+    or -1 if it converges slowly or not at all. At the end the multipliers of joints are computed from the
+    residual. h is the length of the step [s], ``damping`` numerical damping, ``least_speed`` [m/s] the least
+    reference of tolerances. ``most`` bounds the gradient iterations in total."""
     start_norm, last, left = velocity_norm(t, t.velocity), 0.0, most
     residuals(t, h, damping)
     for iteration in range(MOST_UPDATES):
