@@ -49,9 +49,9 @@ class PlacedWhole(ModelPart, ABC):
         return self.body.length
 
     def part_at(self, x: float) -> tuple[PlacedBody, float]:
-        """Return the part (body) of a beam or rod at the distance ``x`` [m] from its start, and the distance from
-        the part's start [m]. At a cut it is the part that begins there. Raise ``AttachmentError`` outside of the
-        length, apart from round-off.
+        """Return the part (body) of this beam or rod at the distance ``x`` [m] from its start, and the distance
+        from the part's start [m]. Where two parts meet, it is the second one. Raise ``AttachmentError`` if ``x``
+        is negative or beyond the length by more than round-off.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.

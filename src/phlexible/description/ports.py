@@ -147,9 +147,10 @@ class PlacedBody(ModelPart):
     _waiting: list[object] = field(default_factory=list)
 
     def clamp(self, is_clamped: bool = True) -> None:
-        """Recompute the arrays of this body, in place, with the floating frame that suits a clamped start, or a
-        free start if not ``is_clamped``. Nothing is done if the frame stays the same or after ``settle`` was
-        called. Shared arrays of an equal body are used if available."""
+        """Recompute the mass and stiffness data of this body, in place, for a start that a joint clamps, or a
+        free one if not ``is_clamped``. The start decides on the floating frame of the body. Nothing is done if
+        the description stays the same or ``settle`` was called. Data that an equal body shares are used if
+        available."""
         body = self.body.resolved(is_clamped=is_clamped)
         if not self._is_settled and body != self.resolved:
             data, points = shared_data(body, self.data.dimension) or (body.discretize(self.data.dimension), {})
@@ -223,8 +224,9 @@ class PlacedBody(ModelPart):
         return Attachment(self, Origin())
 
     def at(self, x: float, v: float | None = None) -> "Attachment":
-        """Return the point on the axis of a beam, rod or string at distance x [m] from its start. With ``v`` it is
-        the point of a shell at the parameters u = x and v of its surface, each from 0 to 1."""
+        """Return the point on the axis of this beam, rod or string at the distance ``x`` [m] from its start. With
+        ``v`` it is the point of a shell at the parameters u = x and v of its surface, each from 0 to 1.
+        ParameterError is raised for a tuple or list, or numbers that are not finite."""
         if isinstance(x, tuple | list):
             raise ParameterError(
                 f"x must be one number, the distance along this body, got {x!r};"

@@ -225,9 +225,9 @@ class TimePath(Portable):
         return number_at(self.function, self.name, time)
 
     def rates(self, time: float, end: float = np.inf) -> tuple[float, float]:
-        """Return the first and second time derivative of a prescribed scalar path p(t) at a ``time`` [s]. With a
-        rate given by the user, the first is its value and the second its finite difference; else both are finite
-        differences of the path. No value after ``end`` [s] is used for differences."""
+        """Return the first and second time derivative of this prescribed function of time at a ``time`` [s]. With
+        a rate given by the user, the first is its value and the second its finite difference; else both are finite
+        differences of the function. Differences use no time after ``end`` [s]."""
         if self.rate is None:
             first, second = derivatives(self.values_as_column, time, end)
             return float(first[0]), float(second[0])
@@ -268,9 +268,9 @@ class TimePath(Portable):
             check_once((self.function, self.rate), [times.tobytes()], check)
 
     def warn_of_degrees(self) -> None:
-        """Warn if this prescribed angle is probably given in degrees instead of radians. Equally spaced samples
-        show whether it is harmonic; then its amplitude is judged. Else its rate is judged if that is constant, and
-        any other function is accepted."""
+        """Warn if this prescribed angle is probably given in degrees instead of radians. If equally spaced samples
+        satisfy the recurrence of a harmonic function, its amplitude is judged. Else, if the rates at two times are
+        equal, the rate is judged: multiples of 45. Any other function, and one that fails, is accepted."""
         for interval in SAMPLING:
             with suppress(Exception):  # data may end, and then nothing is known
                 change = np.diff(self.at_times(interval * np.arange(SAMPLES)))
@@ -350,8 +350,9 @@ def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
 
 
 def number_at(function: ScalarFunction, name: str, time: float) -> float:
-    """Return the value of a user's scalar ``function`` of time at a ``time`` [s], checked to be a finite number.
-    ``name`` is the name of the function, for messages.
+    """Return the value of a user's scalar ``function`` of time at a ``time`` [s] as float. ParameterError is
+    raised if the value is not one finite number, FunctionError if the function raises. ``name`` is the name of the
+    function in the messages.
 
     Raises:
         ParameterError: it is not a finite number.

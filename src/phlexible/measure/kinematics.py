@@ -29,8 +29,8 @@ def elastic_coordinates(run: RecordedRun, placed: PlacedBody) -> Array:
 
 def rotation(run: RecordedRun, target: PlacedBody | Port) -> Array:
     """Return the rotation matrices from body axes to world axes at all instants of a run, shape (instants, 3, 3).
-    ``target`` is a body, a point of a body (for the material around it), or a frame on the ground. ModelError is
-    raised for points without orientation.
+    ``target`` is a body (its frame), a point of a flexible body (frame times the small elastic rotation there), or
+    a frame on the ground (its rotation since the start). ModelError is raised for points without orientation.
 
     Of a body: its frame. Of an attachment: the material around it, which has turned in the frame
     by the small rotation vector ``rotations @ eta`` (its exact exponential). Of a moving frame:

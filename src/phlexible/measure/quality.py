@@ -70,8 +70,8 @@ def wave_time(body: AbsoluteBody) -> float:
 
 
 def stiff_strings(system: System, step: float) -> list[str]:
-    """Return a warning message for each string of a system whose waves pass an element more than a thousand times
-    in one time step. ``step`` is the size of the time step [s]; the list is empty if there is no such string."""
+    """Return a warning message for each string of a system whose longitudinal waves pass an element more than a
+    thousand times in one time step. ``step`` is the time step [s]. The list is empty without such a string."""
     return [
         f"a step is {step / time:.0f} times as long as a wave takes along an element of {placed.name}"
         f" ({time:.2g} s): where the string slackens or is plucked, Newton's method needs many halved steps and"
@@ -161,8 +161,8 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
     """Return a warning message for each damper or servo of a run that is too strong for the time step. The rate
-    that it damps then changes its sign at every recorded instant. Only windows at the start, in the middle and at
-    the end are checked, and nothing in runs with very many force elements."""
+    that it damps then changes its sign at every recorded instant. Windows of successive instants at the start, in
+    the middle and at the end are checked; runs with very many such elements are not."""
     laws = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     damped = [each for each in laws if not each.force.coordinate.history_variable_count]  # of several rates
     if not damped or len(damped) > MOST_FORCES:
@@ -387,9 +387,9 @@ def large_deflections(run: RecordedRun) -> list[str]:
 
 
 def large_strains(run: RecordedRun) -> list[str]:
-    """Return a warning for each beam whose strain exceeds 0.1 at a checked instant (at most 2000), with greatest
-    strain and first such time. The strain is axial plus bending at the radius of gyration, or shear if larger. No
-    material is linear there."""
+    """Return a warning message for each beam whose strain exceeds 0.1 (where no material is linear) at one of at
+    most 2000 checked instants. The strain is axial plus bending at the radius of gyration, or shear if larger. A
+    message says the largest strain and since when."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _strain_ratios):
         strains = beams.largest(ratios[0])
@@ -605,9 +605,9 @@ LOST = 1e-10  # of the energy, in round-off of positions
 
 def long_steps(run: RecordedRun, steps: int | None = None) -> list[str]:
     """Return warning messages about time steps of a run that are too long or too short. Too long: an estimated
-    error above 0.01 of the longest body, alternating rates, more than 15 Newton iterations, contacts. Too short:
-    round-off. ``steps`` is the number of time steps; with None only errors, passed contacts and damped rates are
-    checked.
+    error above 0.01 of the longest body, alternating rates, more than 15 Newton iterations, passed contacts. Too
+    short: round-off changes the energy. ``steps`` is the number of time steps; with None only errors, passed
+    contacts and damped rates are checked.
 
     Args:
         steps: number of steps, or of substeps of composed steps, between the first and the last instant; None:
@@ -828,8 +828,9 @@ def balance_error(run: RecordedRun) -> float:
 
 
 def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type[Warning]]]:
-    """Return all warning messages about the time steps of a run and the limits of its models, as pairs of message
-    and warning class. ``steps`` is the number of time steps; None if it is unknown.
+    """Return all warning messages about a run as pairs of message and warning class. They concern time steps that
+    are too long, missing stiffening, large deflections, large strains, and slack strings. ``steps`` is the number
+    of time steps of the run, None if it is unknown.
 
     Args:
         run: run with its recording.
@@ -846,9 +847,9 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
 
 
 def motion_check(run: RecordedRun) -> MotionCheck:
-    """Return a ``MotionCheck`` of a ``run``: errors of the energy balance, the largest joint gap over the
-    model's gap lengths, the largest step error, numbers of halved steps and of Newton iterations, and a tuple
-    of texts of all problems (empty if there are none)."""
+    """Return a ``MotionCheck`` of a ``run``. It has the error of the energy balance, the largest joint gap
+    relative to the body size (1 for angles), the largest step error, the numbers of halved steps and of Newton
+    iterations, and the texts of all problems (empty if there are none)."""
     record, scale, parts = run.recording, energies_in(energy_of(run.recording)), energy_scale(run)
     gaps = np.abs(run.gaps()) / run.system.gap_lengths
     limits = [text for text, _ in findings(run)]
@@ -895,9 +896,9 @@ class _Crossings:
         self._members = _members(contact, run.system.dimension)
 
     def message(self) -> str:
-        """Return a warning message about a ball that went through another shape of this contact between two
-        recorded instants without touching it. The first such pair among at most a fixed number of pairs, fastest
-        balls first, is reported. Return an empty text if there is none."""
+        """Return a warning message about a ball that passed through another shape of this contact between two
+        recorded instants without touching it. Pairs are tested in descending order of the ball's displacement, up
+        to a fixed number; the first such pair is reported. The text is empty if there is none."""
         for i, j in islice(self._candidates(self._largest_moves()), MOST_PAIRS):
             ball, other = self._members[i], self._members[j]
             x, y = self._positions([ball.start])[:, 0], self._positions([other.start])[:, 0]

@@ -31,9 +31,9 @@ from phlexible.state.recorded_run import RecordedRun
 
 def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelation) -> Array:
     """Return the force of ``element`` (spring, damper, motor, drive or joint relation) along its coordinate at all
-    instants of a run. Its shape is (instants,) or (instants, forces) [N or N m]. It is positive if it increases
-    the coordinate, so it is negative for a stretched spring. For drives and joint relations it is the multiplier.
-    ModelError is raised for contact groups and unknown elements.
+    instants of a run [N or N m]. Its shape is (instants,) or (instants, forces) for several forces. It is positive
+    if it increases the coordinate, so negative for a stretched spring. For drives and relations it is the
+    multiplier. ModelError is raised for contact groups and unknown elements.
 
     Raises:
         ModelError: it is not part of the model.
@@ -134,9 +134,9 @@ def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
 
 
 def is_attached_to(vector: Vector, port: Port) -> bool:
-    """Return whether a ``vector`` in a constraint function is a point or direction of the given ``port``. If the
-    port is a rigid or hinged edge of a shell, points and directions of its nodes count too. A port is a point of a
-    body, or of the ground."""
+    """Return whether a ``vector`` in a constraint function is a point or direction fixed to the given ``port``. A
+    port is a point of a body or of the ground. If it is a clamped or hinged edge of a shell, points and directions
+    of the edge's nodes count too. Constant world axes never count."""
     if isinstance(vector, WorldAxis) or vector.port is port:
         return not isinstance(vector, WorldAxis)
     own = vector.port
@@ -241,8 +241,9 @@ def slack_parts(run: RecordedRun) -> list[SlackPart]:
 
 def sliders_out_of_balance(run: RecordedRun) -> list[str]:
     """Return a warning message for each point that slides along a string and rests at a wrong position, stopped by
-    a node of the string. There the tensions before and behind the point differ although no force acts along the
-    string. Only equilibria are checked."""
+    a node of the string. There the tensions one element before and behind the point differ by more than the
+    string's weight and a tolerance explain. Only equilibria and points on which nothing acts along the string are
+    checked."""
     found = list[str]()
     acted = [getattr(part, "joint", None) for part in (*run.mechanism.elements, *run.mechanism.drives)]
     for joint in run.mechanism.joints if run.is_at_rest else ():

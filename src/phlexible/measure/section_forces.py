@@ -124,9 +124,10 @@ def strain_positions(rod: RodInModel) -> Array:
 
 
 def rod_forces(run: RecordedRun, rod: RodInModel) -> Array:
-    """Return normal force, two shear forces, torsion and two bending moments of a rod at its quadrature
-    points, at all instants of a run. They have the shape (instants, points, 6) [N, N m], with viscous and
-    viscoelastic parts."""
+    """Return normal force, two shear forces [N], torsion and two bending moments [N m] of a rod at its quadrature
+    points, shape (instants, points, 6). They are stiffness times strain beyond the stress-free strain, plus
+    viscous and viscoelastic parts. The normal force is positive in tension. Components that a planar model does
+    not have are zero."""
     dimension = run.system.dimension
     kept = list(KEPT[dimension])
     rows = [row for each in rod.elements for point in each.functions(dimension) for row in point]
@@ -224,9 +225,10 @@ class BeamStress:
 
 
 def section_forces(run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None = None) -> SectionForces:
-    """Return the section forces and moments of a beam or rod (``target``) at the positions ``x`` along it [m], at
-    all instants of a run. Each has the shape (instants, positions). With ``x`` None they are at two Gauss points
-    of each element, or at the quadrature points of a rod."""
+    """Return the section forces [N] and moments [N m] of a beam or rod (``target``) at the positions ``x`` along
+    it [m]. Each has the shape (instants, positions), in the order of ``x``, for all instants of a run. With ``x``
+    None they are at two Gauss points of each element, or at the quadrature points of a rod. Viscous and
+    viscoelastic parts are included."""
     if isinstance(target, PlacedRod):
         return _forces_of_rod(run, target, x)
     columns, positions, results = [], [], []
@@ -295,8 +297,9 @@ def sections(run: RecordedRun, target: PlacedBody | PlacedWhole, x: Array) -> li
 
 
 def element_ends(run: RecordedRun, target: PlacedBody | PlacedWhole) -> Array:
-    """Return positions just inside both ends of each element of a beam (``target``) in a run, shape (2 *
-    elements,) [m]. Section forces are drawn there. For a rod the positions are its quadrature points."""
+    """Return positions along a beam (``target``) just inside both ends of each element, in ascending order, shape
+    (2 elements,) [m]. Section forces are drawn there, since they jump between elements. For a rod they are its
+    quadrature points."""
     if isinstance(target, PlacedRod):
         return strain_positions(rod_of_run(run, target))
     ends = []
@@ -379,10 +382,10 @@ class MeshStress:
 def mesh_stress(
     run: RecordedRun, target: PlacedBody, nodes: Sequence[int] | None = None, every: int = 1
 ) -> MeshStress:
-    """Return the stress components at ``nodes`` of a meshed body (``target``) at every ``every``-th recorded
-    instant of a run. With ``nodes`` None the surface nodes are used, for a shell its ``surface_positions``. The
-    result has times (T,), positions (k, 3) [m] and components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa]. ModelError is
-    raised for bodies without stress."""
+    """Return the stress at ``nodes`` of a meshed body (``target``) at every ``every``-th recorded instant of a
+    run. With ``nodes`` None the surface nodes are used. The result has T times, positions (k, 3) [m] in body axes,
+    and the components xx, yy, zz, yz, xz, xy (T, k, 6) [Pa] at k nodes. ModelError is raised for bodies without
+    stress."""
     field = target.body.stress_field() if isinstance(target, PlacedBody) else None
     if field is None:
         raise ModelError(

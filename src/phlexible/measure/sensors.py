@@ -35,8 +35,9 @@ from phlexible.state.system import System
 
 
 def checked_sensors(name: str, values: object) -> list[Sensor]:
-    """Return the user's sensor, or list of sensors, as a list. ParameterError is raised if a value is not a
-    sensor; ``name`` is the name of the user's argument in the message.
+    """Return the user's sensor, or sequence of sensors, as a list. ParameterError is raised if it is no sequence
+    or an item is not a sensor; ``name`` is the name of the user's argument in the message. An empty sequence is
+    allowed.
 
     Raises:
         ParameterError: a value is not a sensor; the message names the first one.
@@ -179,7 +180,6 @@ def named_rows(
     respect to small motions of the bodies, shape (velocities,). ``kind_names`` are the words for an angle and for
     a displacement in the names.
 
-
     Raises:
         ModelError: as of ``coordinate_rows``.
         ParameterError: a number beyond the coordinates.
@@ -252,10 +252,10 @@ class PointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return the value of this sensor of displacement or velocity as a linear function of its point's position
-        and velocity. The result has the point, weights of shape (1, 6) and an offset of shape (1,), subtracted.
-        The weights are the measured direction, the offset is the initial value. Return None for angles and
-        accelerations."""
+        """Return how this sensor of displacement or velocity along a direction follows linearly from its point's
+        world position and velocity. The result has the point, weights of shape (1, 6) and an offset of shape (1,),
+        which is subtracted. The weights are the direction; the offset is the initial position along it, 0 for
+        velocity. None for angles and accelerations."""
         if self.is_angular or self.differentiations == 2:
             return None
         weights = np.zeros((1, 6))
@@ -666,9 +666,9 @@ class JointSensor(Sensor):
         return self.readings_of(run, own if self.number is None else [own[self.number]])
 
     def readings_of(self, run: RecordedRun, coordinates: Sequence[Coordinate]) -> Array:
-        """Return the values of chosen ``coordinates`` of this sensor's joint at all instants of a run, or their
-        rates or accelerations, as the sensor measures. Their shape is (instants,) for one coordinate, else
-        (instants, coordinates)."""
+        """Return the values of chosen ``coordinates`` of this sensor's joint at all instants of a run, or rates,
+        or accelerations (differences of rates). The shape is (instants,) for one coordinate, else (instants,
+        coordinates). Angles count full turns."""
         if self.differentiations == 0:
             paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
             values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]

@@ -77,8 +77,9 @@ class When(Portable, Condition):
 
     def excess(self, times: Array, readings: Sequence[Array]) -> Array:
         """Return by how much the quantity of this condition is beyond its threshold at the given ``times`` [s],
-        shape (instants,); positive where the condition is met. ``readings`` are sensor values at these times. The
-        quantity is the first of them, or the user's function of time and all of them."""
+        shape (instants,). It is positive if the condition is met: quantity minus ``above``, or ``below`` minus
+        quantity. ``readings`` are sensor values at these times. The quantity is the first sensor, or a user's
+        function of time and all sensor values."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
         else:

@@ -36,9 +36,9 @@ def animate(
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write a film (.mp4 or .gif, by the ending of ``path``) of the deformed mechanism over the recorded motion
-    ``run``. ``trace`` is a point whose path is drawn, ``scale`` enlarges elastic displacements. ``seconds`` is the
-    length of the film, ``frames_per_second`` the number of its pictures for each second. The function ``progress``
-    is called with the numbers of finished and of all pictures.
+    ``run``. It shows stored instants, evenly spaced in time. ``trace`` is a point whose path is drawn, ``scale``
+    enlarges elastic displacements. ``seconds`` is the length of the film (None: 8 s). The function ``progress`` is
+    called with the numbers of finished and of all pictures.
 
     Args:
         run: what was recorded.
@@ -127,9 +127,10 @@ Sink = Callable[[Array], None]
 
 @contextmanager
 def film_of(figure: Any, moving: Sequence[Any], path: Path, frames_per_second: int) -> Iterator[Callable[[], None]]:
-    """Context manager that writes a film of a ``figure`` to the file ``path``. It gives a function without
-    arguments; each call adds the figure's present state as the next picture. ``moving`` are the artists that
-    change; the rest of the figure is drawn once. ``frames_per_second`` is the speed of the film.
+    """Context manager that writes a film of a ``figure`` to the file ``path`` (.gif, otherwise .mp4). It gives a
+    function without arguments; each call adds the present figure as the next picture. ``moving`` are the artists
+    that change; the rest is drawn once. ``frames_per_second`` is the speed of the film. ResultFileError is raised
+    if the film cannot be written.
 
     What does not move is drawn once, and each picture goes to the encoder as its bytes.
 

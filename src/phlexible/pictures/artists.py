@@ -81,11 +81,10 @@ def draw_bodies(
     earlier: Mapping[int, float] | None = None,
     edge_length: float = 0.05,
 ) -> SceneArtists:
-    """Draw all bodies of a scene at one of its instants (an index) into matplotlib axes. Return the artists with
-    functions that move them to other instants. ``strength`` below 1 fades the bodies, ``scale`` enlarges
-    deformations, ``colors`` are the colours of stress. ``earlier`` are instants of 3D surfaces that are drawn
-    faded too (index: strength); None: no 3D surfaces. ``edge_length`` limits triangle edges, relative to the
-    scene.
+    """Draw all bodies of a scene at the instant with this index into matplotlib axes, and return the artists. They
+    have functions that redraw them at other instants. ``strength`` below 1 fades the bodies, ``scale`` enlarges
+    deformations, ``colors`` are colours of stress. ``earlier`` (index: strength) are instants of 3D surfaces that
+    are drawn faded too; None: no 3D surfaces. ``edge_length`` limits triangle edges, relative to the scene.
 
     Surfaces in space of ``earlier`` instants, with their strengths, are drawn with these: what is nearer hides the
     rest. None: the surfaces are drawn at another instant. Edges of what is sorted by its depth are at most
@@ -126,8 +125,9 @@ def draw_touched(axes: Any, scene: Scene, instant: int, made: SceneArtists) -> N
 
 
 def draw_symbols(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale: float = 1.0) -> None:
-    """Draw the symbols of joints, ground, springs and drives at one instant of a scene into matplotlib axes.
-    Artists are added to ``made``; ``scale`` enlarges deformations."""
+    """Draw the symbols of joints, ground, springs, dampers and drives at one instant of a scene into matplotlib
+    axes. Markers of one kind are one artist, smaller if there are many. Functions that redraw the artists at
+    another instant are added to ``made.updates``, artists to ``made.symbols``. ``scale`` enlarges deformations."""
     marked: dict[SymbolKind, list[Array]] = {}
     for symbol in scene.symbols:
         positions = scene.positions(symbol.anchor, scale)
@@ -173,8 +173,9 @@ def draw_arrows(axes: Any, scene: Scene, instant: int, made: SceneArtists, scale
 
 
 def draw_surroundings(axes: Any, scene: Scene) -> None:
-    """Draw what does not move in a scene into matplotlib axes: straight guides of sliders and the paths of moving
-    frames."""
+    """Draw into matplotlib axes what does not move in a scene: straight guides of sliders fixed to the ground, as
+    dashed lines, and the paths of moving frames. Guides extend beyond the scene; paths are not drawn for a single
+    instant."""
     low, high = scene.corners
     center, half = (low + high) / 2, scene.size / 2
     for symbol in scene.symbols:

@@ -122,9 +122,10 @@ def plot_model(
     labels: bool = True,
     frames: bool = False,
 ) -> "Figure | Axes":
-    """Draw a model (``mechanism``) as it was put together, at t = 0 before any run, with joint symbols and
-    loads. ``labels`` adds names, ``frames`` the axes of the bodies, ``path`` is the picture's file (None:
-    none). Return the ``axes`` that were given, or the new figure; see ``Model.plot``."""
+    """Draw a model ``mechanism`` as the user placed its bodies, at t = 0 before any run, with symbols of joints
+    and arrows of loads. ``labels`` adds names and a legend, ``frames`` the coordinate axes of the bodies. The
+    picture is also written to the file ``path`` unless it is None. Return the given ``axes``, or the new
+    figure."""
     check_axes(axes)
     path, labels, frames = picture_path(path), flag("labels", labels), flag("frames", frames)
     drawn = scene_at_start(mechanism)
@@ -147,8 +148,9 @@ def plot_model(
 
 
 def draw_instants(axes: Any, scene: Scene, scale: float = 1.0, colors: StressColors = NO_STRESS) -> None:
-    """Draw a mechanism at all instants of a scene into matplotlib axes, early instants faint. The last instant is
-    drawn in full colour, or in the ``colors`` of its stress; ``scale`` enlarges deformations."""
+    """Draw a mechanism at all instants of a scene into matplotlib ``axes``, the earlier the fainter. Only the last
+    instant is drawn in full colour, or in ``colors`` of its stress, and with symbols of joints and arrows of
+    loads. ``scale`` enlarges deformations. In the plane bodies get labels for a legend."""
     draw_surroundings(axes, scene)
     count = len(scene.time)
     strengths = np.linspace(FAINTEST, 1.0, count)[:-1].tolist()
@@ -188,8 +190,9 @@ def color_bar(axes: Any, scene: Scene, colors: StressColors, is_alone: bool = Tr
 
 
 def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> None:
-    """Add a legend with names and colours of the bodies of a ``scene`` to matplotlib ``axes`` of a given
-    ``width`` [inch] (None: the whole figure). There is none for a single body or for more than eight."""
+    """Add a legend with names and colours of the bodies of a ``scene`` to matplotlib ``axes``. It has at most four
+    columns, which fit into ``width`` [inch] (None for the whole figure). A body of several parts has one entry.
+    Nothing is done for a single body or more than eight."""
     from matplotlib.lines import Line2D
 
     colors = {body.whole: body.color for body in scene.bodies}
@@ -440,8 +443,9 @@ def plot_overview(
     run: RecordedRun, points: Sequence[Attachment], path: str | PathLike[str] | None = None
 ) -> "Figure":
     """Draw an overview of a recorded motion ``run`` in one figure and return it: the mechanism at some instants,
-    its most informative curves over time, and energies. Deflections of ``points`` are shown if there are any;
-    ``path`` is the picture's file (None: none).
+    the curves that change most over time, and energies. Deflections of ``points`` are shown if there are any.
+    Bodies from meshes are coloured by stress at the most deformed instant. The picture is also written to the file
+    ``path`` unless it is None.
 
     Args:
         run: what was recorded.

@@ -144,9 +144,10 @@ def _lines(linear: Linearization, placed: PlacedBody) -> list[tuple[Array, Array
 
 
 def sharp_edges(skin: Skin) -> list[IntArray]:
-    """Return the sharp edges of a body's surface (``skin``) as connected lines, arrays of node indices. An edge is
-    sharp where the surface ends or the normals of both triangles differ by more than 35 degrees. Lines end where
-    edges branch."""
+    """Return the sharp edges of a body's drawn surface (``skin``), connected to lines, each an array of node
+    indices. An edge is sharp if the surface ends there or the normals of its triangles differ by more than 35
+    degrees. Vertices at one position are merged. Lines end where edges branch; a closed line begins and ends at
+    one node."""
     vertices, triangles = merged_vertices(skin.positions[skin.vertex_nodes] + skin.offsets, skin.triangles)
     nodes = np.zeros(len(vertices), dtype=np.int64)
     nodes[triangles.ravel()] = skin.vertex_nodes[skin.triangles.ravel()]
@@ -216,9 +217,10 @@ class ModeShapes(Modes):
         *,
         axes: "Axes | None" = None,
     ) -> "Figure | Axes":
-        """Draw the bodies deformed in one ``mode`` (its index), or in all modes side by side, over the
-        undeformed bodies. The view is the plane in which the mode moves most, ``amplitude`` the largest
-        displacement [m], ``path`` the picture's file (None: none). Return the figure or the given ``axes``.
+        """Draw the bodies deformed in one ``mode`` (its index from 0), or in all modes side by side, over the
+        undeformed bodies. The view is the plane in which the mode moves most. ``amplitude`` is the largest
+        displacement [m] (None: a tenth of the extent). The picture is also written to the file ``path`` unless it
+        is None. Return the figure or the given ``axes``.
 
         Args:
             mode: number of the mode, from 0; None: all of them, side by side.
@@ -445,7 +447,7 @@ def mode_sweep(
 ) -> ModeSweep:
     """Return the ``count`` lowest natural frequencies and damping ratios of models for all ``values`` of a
     parameter; missing modes are NaN. The function ``build`` is called with each value and returns a model, which
-    is linearized at the pose of the kind ``at``, such as "given" or "static". ``parameter`` is the name for plots.
+    is linearized at the operating point ``at``, such as "given" or "static". ``parameter`` is the name for plots.
     A warning names forces that the linear model leaves out.
 
     ``mode_sweep(ph.gallery.four_bar, np.linspace(0, 2 * np.pi, 61), 3).plot("fig_6.png")``

@@ -149,9 +149,9 @@ SIDES = 8
 
 
 def visible_skin(skin: Skin, reach: float) -> Skin:
-    """Return the skin of a body (its drawn shape) with a surface thick enough to be seen in a scene of size
-    ``reach`` [m]. Lines become tubes, points balls; beams and rods become at least 0.008 of ``reach`` wide. Other
-    skins are returned unchanged."""
+    """Return the skin (drawn shape) of a body, thick enough to be seen in a scene of size ``reach`` [m]. A skin
+    without surface gets tubes around its lines and balls at its points. Beams and rods are widened to at least
+    0.008 ``reach``, thin strips in their thin direction too. Other skins are returned unchanged."""
     if not skin.has_surface:
         return _tubes_and_balls(skin, reach)
     if skin.lines and skin.width[0] > 0:
@@ -286,9 +286,10 @@ def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Pa
 
 
 def moved_data(scene: Scene, pack: Packing) -> Tree:
-    """Return those data of a scene (drawable mechanism) for the 3D viewer of a report that change with time.
-    They are poses of bodies and surfaces, moving frames and arrows; arrays are stored in ``pack``. Moving
-    frames are points of the ground with prescribed motion."""
+    """Return a dictionary of all data of a scene (drawn mechanism) that change with time, for the 3D viewer of a
+    report. It has the times, the poses of bodies and surfaces (rotations as continuous quaternions), moving
+    frames, and the values of force arrows. Arrays are stored in ``pack`` and given by their number; frames are
+    None if there are none."""
     shown = (*scene.bodies, *scene.surfaces)
     rotations = [body.rotations for body in shown]
     turns = continuous_quaternions(np.stack(rotations, axis=1)) if shown else np.zeros((0, 0, 4))
@@ -445,9 +446,9 @@ def asset(name: str) -> str:
 def page(
     title: str, subtitle: str, head: Mapping[str, Any], pack: Packing, sections: Sequence[str], script: str = ""
 ) -> str:
-    """Return a complete HTML report page with 3D viewer, data and sections; it needs no network. ``title``
-    and ``subtitle`` are its headings, ``head`` is data for the viewer, ``pack`` the arrays, ``script`` code
-    that follows the viewer."""
+    """Return a complete HTML page of a report with 3D viewer, data and sections, which needs no network. ``title``
+    and ``subtitle`` are its headings, escaped. ``head`` is data for the viewer, ``pack`` the stored arrays,
+    ``sections`` HTML texts, and ``script`` JavaScript that runs after the viewer."""
     numbers = json.dumps({**head, "arrays": pack.entries}, separators=(",", ":"))
     fields = {
         "TITLE": escape(title),
@@ -645,8 +646,8 @@ def motion_page(
 ) -> str:
     """Return the HTML report of the recorded motion ``run`` as text: 3D view, plots, checks and the model.
     ``is_complete`` says whether the run reached its end, ``frames`` is the number of instants in the view,
-    ``points`` are those whose deflections are plotted, ``title`` is the heading. ``curves`` are further
-    values over time, ``script`` code that follows the viewer; see ``Motion.report``.
+    ``title`` the heading. Deflections of ``points`` and further ``curves`` over time are plotted. ``script`` is
+    JavaScript that runs after the viewer. Raise ``ParameterError`` for curves of another length.
 
     Raises:
         ParameterError: a count below 2, or curves of another length.
@@ -685,8 +686,10 @@ def motion_sections(run: RecordedRun, remarks: str) -> list[str]:
 def readings(
     sensors: Sequence[Sensor], run: RecordedRun, curves: Mapping[str, ArrayLike] | None
 ) -> dict[str, ArrayLike]:
-    """Return the values of ``sensors`` over a ``run`` and further ``curves`` (values by name), by name with unit,
-    for the plots of a report.
+    """Return the values of ``sensors`` over a ``run``, for the plots of a report, as a dictionary from "name
+    [unit]" to the values. A sensor with other than one or three components gives one entry for each column.
+    Further ``curves`` (values by name) are added unchanged. ParameterError is raised if ``curves`` is no mapping
+    or ``sensors`` no sensors.
 
     Raises:
         ParameterError: no sensors, or curves without names.
@@ -738,8 +741,9 @@ def mode_rows(modes: Modes) -> list[tuple[str, ...]]:
 
 
 def report_modes(modes: Modes, linear: Linearization, path: str | PathLike[str], title: str | None = None) -> None:
-    """Write an HTML report to the file ``path`` in which all ``modes`` of the model ``linear`` move in a 3D
-    view; see ``ModeShapes.report``. ``title`` is the heading (None: "modes")."""
+    """Write an HTML report to the file ``path`` with a 3D view in which the ``modes`` of the model ``linear``
+    move. The reader selects one mode at a time. Tables of the frequencies and of the model follow. ``title`` is
+    the heading, by default "modes"."""
     target, heading = html_path(path), optional_text("title", title) or "modes"
     pack, count = Packing(), len(modes.eigenvalues)
     scene = scene_of_modes(linear, [modes.shapes[:, number] for number in range(count)])

@@ -204,8 +204,9 @@ class DrawnBody:
         return np.asarray(np.einsum("tij,tpj->tpi", self.rotations, local) + self.origins[:, None])
 
     def vertices(self, scale: float = 1.0) -> Array:
-        """Return world positions of the vertices of this body's drawn surface at all k instants, shape (k, v, 3)
-        [m]; ``scale`` enlarges deformations."""
+        """Return world positions [m] of the v vertices of this body's drawn surface at all k instants, shape (k,
+        v, 3). They are node positions plus offsets that rotate with the body and with the small elastic rotation
+        of the node. ``scale`` enlarges elastic displacements and rotations."""
         skin = self.skin
         if skin.coordinates is not None:
             return self.nodes(scale)[:, skin.vertex_nodes]
@@ -273,9 +274,10 @@ class Scene:
         return np.tile(anchor.position, (len(self.time), 1))
 
     def directions(self, anchor: Anchor, axis: Array, scale: float = 1.0) -> Array:
-        """Return world components of a direction ``axis`` that turns with the body or moving frame of
-        ``anchor``, at all k instants, shape (k, 3). ``scale`` enlarges elastic rotations. Moving frames are
-        points of the ground with prescribed motion."""
+        """Return world components of a direction at all k instants of this scene, shape (k, 3). ``axis`` has its
+        components in the axes of the body or moving frame of ``anchor``, with which the direction rotates.
+        ``scale`` enlarges elastic rotations, which are linearized. For a point of the world the direction is
+        constant."""
         if anchor.body is not None:
             body = self.bodies[anchor.body]
             turned = axis + scale * cross(np.einsum("in,tn->ti", anchor.turns, body.eta), axis)
@@ -286,8 +288,9 @@ class Scene:
 
     @cached_property
     def corners(self) -> tuple[Array, Array]:
-        """Return the lowest and highest coordinates of everything in this scene over all its instants, shape (3,)
-        each [m]."""
+        """Return the lowest and highest world coordinates of everything drawn in this scene over all its instants,
+        two arrays of shape (3,) [m]. Bodies, surfaces, symbols and paths of moving frames count; straight guides
+        of sliders, which are drawn as wide as the picture, do not."""
         ends = _Box()
         ends.include(self.paths)
         for body in (*self.bodies, *self.surfaces):
@@ -373,10 +376,10 @@ MOST_ARROWS = 13
 
 
 def arrows(mechanism: Mechanism, anchored: Anchors, scene: Scene) -> Iterator[Arrow]:
-    """Yield the arrows of all forces and torques of a ``mechanism`` with known values in a ``scene``. ``anchored``
-    gives the indices of bodies and frames in the scene. Loads by controllers and by functions that a file does not
-    contain, and loads that are zero throughout, are left out. A load with many points of action has at most 13
-    arrows."""
+    """Yield the arrows (point of action and values over time) of all forces and torques of a ``mechanism`` with
+    known values in a ``scene``. Values in body axes are rotated to world axes. ``anchored`` gives the body or
+    frame of each point. Loads by controllers, loads by functions that a file does not store, and zero loads are
+    left out. A distributed load has at most 13 arrows."""
     for load in mechanism.loads:
         for entry in _some(load):
             values = _values(entry, scene.time)
@@ -638,8 +641,8 @@ PATH_POINTS = 240
 
 
 def scene_at_start(mechanism: Mechanism) -> Scene:
-    """Return the scene (drawable state) of a model (``mechanism``) as it was put together, undeformed, with
-    the single instant t = 0."""
+    """Return the scene (drawn bodies, symbols and loads) of a model ``mechanism`` as the user placed its bodies,
+    undeformed. It has the single instant t = 0. Strings and soft bodies are at their initial nodal positions."""
     poses = []
     for placed in mechanism.bodies:
         if placed.nodes is None:
@@ -776,9 +779,10 @@ LARGEST_TURN = 0.6  # [rad], of a body that turns about itself
 
 
 def scene_of_modes(linear: Linearization, shapes: Sequence[Array | ComplexArray]) -> Scene:
-    """Return a scene in which the mode ``shapes`` of the model ``linear`` move one after the other, each through
-    one period. Its time counts periods. The largest displacement of a mode is a fixed fraction of the model's
-    extent, or less where a rotation would become too large."""
+    """Return a scene in which the mode ``shapes`` of the model ``linear`` move one after the other, each
+    through one period; its time counts periods. Each shape is rotated in the complex plane to be as real as
+    possible. Its largest displacement is a fixed fraction of the model's extent, or less if a rotation would
+    become too large."""
     phases = np.linspace(0.0, 1.0, PHASES + 1)
     still = _scene_of_mode(linear, [np.zeros(len(shapes[0]), dtype=np.complex128)], np.zeros(1))
     extent = still.size
@@ -855,8 +859,9 @@ AXIAL, STRESS, MISES = "axial force", "greatest stress", "von Mises stress"
 
 def node_fields(run: RecordedRun, bodies: Sequence[DrawnBody], instants: IntArray) -> dict[int, list[NodeField]]:
     """Return the quantities by which ``bodies`` are coloured at chosen ``instants`` of the recorded motion
-    ``run``, as lists by index of the body. They are tension of strings, axial force and largest normal stress of
-    beams, and stress of meshes. Bodies without such quantities, or whose evaluation fails, are left out."""
+    ``run``, as lists by index of the body. They are the tension of strings, the normal force and largest absolute
+    normal stress of beams, and the von Mises stress of meshes. Other bodies, and quantities that cannot be
+    computed, are left out."""
     picked = run.at(instants)
     found: dict[int, list[NodeField]] = {}
     for number, (placed, drawn) in enumerate(zip(run.system.bodies, bodies, strict=True)):

@@ -98,8 +98,9 @@ def quiet_fonts() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, layout: str | None = "constrained") -> "Figure":
-    """Return an empty matplotlib figure of the given ``width`` and ``height`` [inch] that belongs to no
-    window; ``layout`` is the name of its layout engine."""
+    """Return an empty matplotlib figure of the given ``width`` and ``height`` [inch], which can be saved but opens
+    no window. ``layout`` is the name of matplotlib's layout engine, None for none. MissingExtraError is raised
+    without matplotlib."""
     optional("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -130,8 +131,9 @@ def check_axes(axes: object) -> None:
 
 
 def finish(figure: "Figure", path: str | PathLike[str] | None) -> "Figure":
-    """Write a ``figure`` to the file ``path`` in the format of its ending, and return the figure; with None
-    nothing is written. Unknown formats raise ``ParameterError``.
+    """Write a matplotlib ``figure`` to the file ``path`` in the format of its ending, and return the figure. With
+    None nothing is written. Unknown formats raise ``ParameterError``; a file that cannot be written raises
+    ``ResultFileError``.
 
     Raises:
         ParameterError: a format that matplotlib does not write.
@@ -187,9 +189,9 @@ TRIES = 40
 
 
 def fitting_legend(axes: "Axes", columns: int = 8, width: float | None = None, **options: Any) -> None:
-    """Add a legend above matplotlib axes, flush left, in as many columns as fit into ``width`` [inch] (None: of
-    the figure), at most ``columns``. Entries are ordered along rows. Nothing is added without labelled artists.
-    ``options`` are those of ``Axes.legend``.
+    """Add a legend above matplotlib ``axes``, flush left, in as many columns as fit into ``width`` [inch], at most
+    ``columns``. With None the width of the figure counts. Entries are ordered along rows. Nothing is added without
+    labelled artists. ``options`` are those of ``Axes.legend``.
 
     Args:
         axes: with labelled artists; none: there is no legend.
@@ -387,9 +389,9 @@ def refined_pieces(corners: Array, longest: float, most: int) -> tuple[Array, In
 
 
 def silhouette(vertices: Array, triangles: IntArray) -> IntArray:
-    """Return the outline of ``triangles`` (t, 3) as seen along z, as edges (e, 2) of indices of ``vertices``.
-    Outline edges separate triangles with a normal in positive z direction from other triangles, or end the surface
-    at such a triangle. Vertices at one position (tolerance 1e-7 of the size) count as one.
+    """Return the outline of ``triangles`` (t, 3) as seen along z, as e edges (e, 2) of indices of ``vertices``.
+    Outline edges have a triangle with a normal in positive z direction on one side, and on the other side another
+    triangle or none. Vertices at one position (tolerance 1e-7 of the size) count as one.
 
     Corners at one place count as one vertex, so that flat-shaded triangles are joined.
     """

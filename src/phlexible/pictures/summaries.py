@@ -110,8 +110,9 @@ SHOWN = ("instants", "duration [s]", "Newton iterations", "halved steps", "large
 
 
 def model_html(mechanism: Mechanism) -> str:
-    """Return HTML for notebooks that shows a model (``mechanism``): a picture as it was put together, and a
-    table of its bodies."""
+    """Return HTML for notebooks that shows a model ``mechanism``: a picture as the user placed its bodies, beside
+    a table. The table has kind, mass [kg], number of coordinates and position [m] of each body, for the first
+    bodies if there are many. Without bodies only the table is returned."""
     title = f"{type(mechanism).__name__}: {part_counts(mechanism)}"
     wholes = {part: whole for whole in mechanism.wholes.values() for part in whole.parts}
     rows = [_row(body) for body in dict.fromkeys(wholes.get(placed, placed) for placed in mechanism.bodies)]

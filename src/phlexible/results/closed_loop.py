@@ -100,9 +100,9 @@ class ClosedLoop:
 
     @property
     def is_stable_except_drift(self) -> bool:
-        """Return whether every motion of the closed loop decays except drift: states that stay where they are or
-        move on with constant velocity. Motions with poles at zero are removed step by step; the remaining poles
-        must be stable."""
+        """Return whether every motion of this closed loop decays except drift: states that stay constant or change
+        with constant velocity. States with poles at zero (at one for a discrete loop) are removed step by step by
+        singular value decompositions. All remaining poles must be stable."""
         rates, largest, level = self._balanced[0], 0.0, self._drift
         while len(rates):
             _, sizes, rows = svd(rates)

@@ -162,10 +162,10 @@ class AssembledModel(Generic[ModelType]):
 
 
 def assembled_model(before: ModelType, after: ModelType, gaps: tuple[float, float]) -> AssembledModel[ModelType]:
-    """Return the result object of ``model.assemble``: the model ``after`` whose joints close, the displacement and
-    rotation of each body, and the largest joint gaps. The displacement [m] and rotation vector [rad] from the
-    model ``before`` are in world axes; for a body of nodes the largest displacement of a node is returned.
-    ``gaps`` are the largest gaps before and after, relative to the largest body."""
+    """Return the result of ``model.assemble``: the model ``after``, whose joints close, and by name the
+    displacement [m] and rotation vector [rad] of each body from the model ``before``, in world axes. For a string
+    or soft body it is the largest displacement of a node. ``gaps`` are the largest joint gaps before and after,
+    relative to the largest body."""
     moved = {placed.name: placed for placed in after.bodies}
     moves = {}
     for old in before.bodies:

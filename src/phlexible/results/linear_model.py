@@ -158,10 +158,10 @@ class LinearModel(ObservedPHDAE):
         inputs: Sequence[Signal] | None = None,
         outputs: Sequence[Signal] | None = None,
     ) -> "ReducedModel":
-        """Return a reduced port-Hamiltonian model with ``order`` states and the selected ``inputs`` and
-        ``outputs`` (None: all). ``method`` is its name, such as "krylov" or "balanced"; "krylov" matches the full
-        model at ``frequencies`` [rad/s]. ``keep_rigid`` retains rigid velocities and multipliers;
-        ``static_correction`` makes the method "modal" accurate at low frequencies.
+        """Return a reduced port-Hamiltonian model with at most ``order`` states and the selected ``inputs`` and
+        ``outputs`` (None: all). ``method`` is "modal", "craig_bampton", "krylov", "balanced" or "irka"; "krylov"
+        matches the full model at ``frequencies`` [rad/s]. ``keep_rigid`` retains rigid velocities and multipliers.
+        ``static_correction`` makes "modal" accurate at low frequencies. This model is unchanged.
 
         It has no multipliers, unless inputs prescribe velocities or joint forces are outputs: these add as many
         states as they need to the order, and so do self-stresses that inputs drive.

@@ -97,9 +97,9 @@ class RowsOfReadings:
         self.needs_positions_only = True
 
     def set_readings(self, known: Mapping[int, tuple[LinearReading, QuickReading]]) -> bool:
-        """Store the linear function and the compiled evaluation of one sensor for several runs, given in ``known``
-        by the index of the run. Return whether all have the same structure; at the first that differs return
-        False, when earlier ones are already stored."""
+        """Store how one sensor is evaluated in several runs, from ``known``: run index to a pair of linear
+        function and compiled evaluation. Return True if all have the structure of the stored example. At the first
+        that differs return False; data of earlier runs are then already stored."""
         for k, (form, reading) in known.items():
             if not self._fits(form, reading):
                 return False
@@ -120,8 +120,9 @@ class RowsOfReadings:
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
         """Return the values of one sensor in all runs, shape (runs, components), by one compiled call. ``rows``
-        has the arrays "position", "rotation" and "eta" by name, with a first axis (runs,). ``velocity``, shape
-        (runs, velocities), is the velocity of all bodies. Angles are between -pi and pi.
+        has the arrays "position", "rotation" and "eta" (elastic coordinates) by name, each with a first axis
+        (runs,). ``velocity``, shape (runs, velocities), is the velocity of all bodies. Angles are between -pi and
+        pi, without full turns.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.

@@ -74,9 +74,9 @@ class _InLanes:
         return done, tells
 
     def step_in_threads(self, count: int, which: BoolArray) -> Iterator[tuple[int, ConvergenceError]]:
-        """Advance the runs for which ``which`` is true by ``count`` time steps in GPU threads, and yield index and
-        error of each run that failed. A run whose thread stops early takes the remaining time steps on the CPU,
-        and its state is copied back to its thread."""
+        """Advance the runs of this group for which ``which`` is true by ``count`` time steps in GPU threads. Yield
+        index and convergence error of each run that failed. A run whose thread stops early takes the remaining
+        time steps on the CPU, and its state is copied back to its thread."""
         threads = cast("ThreadStepper", self.lanes)
         taken, tell = threads.step(count, which)
         self.steps += taken
@@ -94,8 +94,9 @@ class _InLanes:
             self.steps[lane] = run.steps
 
     def continue_run(self, lane: int, saved: SavedInstant) -> None:
-        """Set the run with the index ``lane`` among the runs that are advanced in parallel to a ``saved`` instant
-        of the same model. Its state and inputs are also written to the SIMD lane or GPU thread."""
+        """Set the run with the index ``lane`` in this group of runs, which are advanced in parallel, to a
+        ``saved`` instant of the same model. State, time, inputs and loads are also written to its SIMD lane or GPU
+        thread."""
         run = self.runs[lane]
         run.continue_from(saved)
         self.lanes.set_lane(lane, run.stepper.memory.state, run.row[0], run.loads)
@@ -208,8 +209,10 @@ class LiveRows:
         self.time[number], self._have_failed[number], self._now = saved.time, False, None
 
     def set_input(self, name: str, values: ArrayLike) -> None:
-        """Set the input of this ``name`` in all live runs. ``values`` has a row for each run, or is one value for
-        all [N or N m]. Runs in SIMD lanes or GPU threads get the values there.
+        """Set the input of this ``name`` in all live runs from the next time step on. ``values`` has a row for
+        each run, or is one value for all: a force [N], torque [N m] or load vector. Runs in SIMD lanes or GPU
+        threads get the values there. ParameterError is raised for unknown names, wrong shapes and values that are
+        not finite.
 
         Raises:
             ParameterError: they do not fit.
@@ -225,9 +228,9 @@ class LiveRows:
                 self._runs[k].inputs[name] = rows[k]
 
     def step(self, which: BoolArray, count: int) -> dict[int, ConvergenceError]:
-        """Advance the live runs of the mask ``which``, shape (runs,), by ``count`` time steps, and return their
-        convergence errors. The errors are a dictionary by index of the run; runs without an error are not in it.
-        Groups of equal runs are divided among threads."""
+        """Advance the live runs of the mask ``which``, shape (runs,), by ``count`` time steps. Groups of equal
+        runs are divided among threads; each advances its runs in SIMD lanes or on the GPU if possible. Return
+        convergence errors as a dictionary by index of the run; runs without an error are not in it."""
         errors: dict[int, ConvergenceError] = {}
         self._discard_lanes_if_shown()
         self._now = None
@@ -448,8 +451,8 @@ def _as_slice(indices: IntArray) -> "slice | IntArray":
 
 def run_in_threads(task: Callable[[int], None], which: Sequence[int], threads: int) -> Iterator[None]:
     """Call ``task`` with each number of ``which`` in a pool of ``threads`` threads, and yield None after each
-    finished call, in the order of ``which``. With one thread or number, the calls are made directly. After an
-    error the remaining calls are cancelled."""
+    finished call, in the order of ``which``. With one thread or number, the calls are made directly, without a
+    pool. After an error the remaining calls are cancelled, and the error is raised."""
     if threads == 1 or len(which) < 2:
         for number in which:
             task(number)

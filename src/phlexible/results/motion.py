@@ -53,9 +53,9 @@ SAME = 1e-9  # of the duration
 
 
 def stored_state(recording: RecordedStates, time: float) -> State:
-    """Return the state (poses, elastic coordinates, velocities) of recorded states (``recording``) at the stored
-    instant nearest to ``time`` [s]. ParameterError is raised if that instant differs from ``time`` by more than
-    round-off.
+    """Return the state (poses, elastic coordinates, velocities) in ``recording`` at the stored instant nearest to
+    ``time`` [s]. ParameterError, which names the nearest instants, is raised if no instant is stored at ``time``
+    up to round-off. Nothing is interpolated.
 
     Raises:
         ParameterError: no number, or no instant is stored there.

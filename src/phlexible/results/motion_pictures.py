@@ -93,8 +93,9 @@ class MotionView(Served):
         self._publish(version=self._page_state["version"] + 1)
 
     def receive_message(self, message: dict[str, Any]) -> None:
-        """Apply a message of the browser page to this view of a motion: the time that it shows, whether it plays,
-        and its speed; messages older than the latest change are ignored."""
+        """Store what a browser page shows of this motion, from a ``message`` of the page: time, whether it plays,
+        and speed. Messages with another number than the latest change from Python are ignored. ValueError is
+        raised for numbers that are not finite."""
         time, playing, speed = float(message["time"]), bool(message["playing"]), float(message["speed"])
         if not (isfinite(time) and isfinite(speed)):
             raise ValueError
@@ -130,10 +131,10 @@ class MotionPictures:
         curves: Mapping[str, ArrayLike] | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a report of this motion as one HTML file ``path`` with a 3D view, linked plots, checks and the
-        model; it needs no network. ``frames`` is the number of instants in the view. Deflections of ``points``,
-        values of ``sensors`` and ``curves`` (values by name) are plotted; ``title`` is the heading. With ``live``
-        the page simulates the model itself.
+        """Write a report of this motion as one HTML file ``path`` with a 3D view, plots, checks and the model; it
+        needs no network. ``frames`` is the number of instants in the view. Deflections of ``points``, values of
+        ``sensors`` and ``curves`` (values by name) are plotted; ``title`` is the heading. With ``live`` the page
+        itself simulates the model, without ``frames``, ``points`` and ``curves``.
 
         Args:
             path: ends in ``.html``.
@@ -342,10 +343,10 @@ class MotionPictures:
         frames_per_second: int = 25,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Write a film of this motion to a .mp4 or .gif file ``path`` with ``frames_per_second`` pictures. It
-        lasts 8 s unless ``seconds`` says otherwise. ``trace`` is a point whose path is drawn, ``scale`` multiplies
-        elastic displacements, ``progress`` is a function that is called with the numbers of finished and of all
-        pictures."""
+        """Write a film of this motion to the .mp4 or .gif file ``path`` with ``frames_per_second`` pictures each
+        second. It lasts ``seconds``, by default 8 s, however long the motion is. ``trace`` is a point whose path
+        is drawn, ``scale`` multiplies elastic displacements. ``progress`` is a function that is called with the
+        numbers of finished and of all pictures."""
         animation.animate(
             self.run,
             path,

@@ -39,9 +39,9 @@ class Lines:
 
 @contextmanager
 def progress_bar(progress: bool | None, what: str = "simulating") -> Iterator[Callable[[int, int], None]]:
-    """Context manager that provides a function of (done, count), to be called to report progress. It shows a bar;
-    if ``progress`` is None and no bar can be shown, it prints lines to stderr; if ``progress`` is False, it does
-    nothing. ``what`` is the text beside the bar."""
+    """Context manager that provides a function of (done, count), which the caller calls to report progress. The
+    function updates a bar on the terminal. If no bar can be shown, it prints lines to stderr with ``progress``
+    None, and does nothing with False. ``what`` is the text beside the bar, which is removed at the end."""
     if not is_bar_shown(progress):
         yield Lines(what) if progress is None else lambda done, count: None
         return

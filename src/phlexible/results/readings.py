@@ -224,8 +224,9 @@ if TYPE_CHECKING:
 
 
 def to_xarray(run: RecordedRun) -> "xarray.Dataset":
-    """Return the recorded arrays of a run as an xarray Dataset, a variable for each nonempty array, with dimensions
-    by name and units.
+    """Return the recorded arrays of a run as an xarray Dataset, one variable for each array that is not empty.
+    Variables have named dimensions, units and a description; bodies, joints and so on are coordinates.
+    MissingExtraError is raised if xarray is not installed.
 
     Without the others a table of it, ``to_xarray().to_dataframe()``, has rows.
 

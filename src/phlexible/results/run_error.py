@@ -67,8 +67,9 @@ class RunError:
 
     @property
     def advice(self) -> str:
-        """Return advice to the user where the time steps do not resolve the motion; empty text otherwise. This is
-        so where halving the time step reduces the differences between runs by less than a factor of 3."""
+        """Return advice to the user if the time steps do not resolve the motion; empty text otherwise. It is given
+        if halving the time step reduces the differences between runs by a factor of less than 3, where the order
+        of the method promises 4 or more."""
         if not self.ratio < CLEAR:
             return ""
         return (

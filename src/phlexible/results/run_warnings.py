@@ -119,7 +119,8 @@ def _gains(feedback: Feedback, measured: Array) -> LinearController | None:
 
 def attach_motion(motion: Motion | None, error: BaseException) -> None:
     """Store the motion that was computed before an error as the attribute ``motion`` of the ``error``, and add
-    notes with likely causes to the error. Nothing is done if ``motion`` is None."""
+    notes with likely causes to it. The causes are an unstable control loop and all warnings about the motion.
+    Nothing is done if ``motion`` is None."""
     if motion is None:
         return
     error.motion = motion  # type: ignore[attr-defined]

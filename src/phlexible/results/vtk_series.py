@@ -95,8 +95,9 @@ class _Meshed:
         return None
 
     def mesh_at(self, meshio: Any, number: int) -> Any:
-        """Return the deformed mesh of a flexible body as a meshio object at the instant with this number. Nodes
-        have their elastic displacement [m] in world axes and von Mises stress [Pa]."""
+        """Return the deformed mesh of this flexible body as a meshio object at the drawn instant ``number``, in
+        world axes. Its nodes have the elastic displacement [m] in world axes and the von Mises stress [Pa] as
+        data."""
         drawn, points = self._drawn, self._points
         eta, rotation = drawn.eta[number], drawn.rotations[number]
         moved = points.shapes @ eta

@@ -158,9 +158,9 @@ def contacts_of(system: System) -> list[Contact]:
 
 
 def stored_pair_count(system: System) -> int:
-    """Return the number of touching pairs for which a system reserves history variables (friction springs, impact
-    speeds). It is six for each sphere, point or segment in contacts with friction or impact damping; solids add
-    none."""
+    """Return the number of pairs of contact shapes for which a system reserves history variables (deflections of
+    friction springs, impact speeds). It is six for each sphere, point or line segment in contacts with friction or
+    impact damping; solids add none."""
     own = [
         each.members(system.dimension)
         for each in contacts_of(system)
@@ -228,9 +228,9 @@ def history_variable_names(system: System) -> list[str]:
 
 
 def branch_names(system: System) -> list[str]:
-    """Return a readable name for each strain of a viscoelastic branch (Maxwell element) in ``State.branches``
-    of a system, for example "beam: strain of element 3: branch 0". Names of other history variables (impacts,
-    friction) are not included."""
+    """Return a name for each strain of a Maxwell element (spring and damper in series) among the history variables
+    of a system, in their order. An example is "beam: strain of element 3: branch 0". Names of other history
+    variables (impacts, friction) are not included."""
     found = []
     for index, owner, _, _, shape in branch_strains(system):
         body = "" if index is None else system.bodies[index].name

@@ -71,8 +71,9 @@ def gross_force(body: BodyData, eta: Array) -> Array:
 
 
 def stiffness_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Return the tangent stiffness d2V/deta2 of any body at elastic coordinates eta, with zero rows and columns for
-    its rigid motion, shape (velocity_count, velocity_count).
+    """Return the tangent stiffness of a body, the second derivative of its strain energy with respect to the
+    elastic coordinates ``eta``, shape (velocities, velocities). Rows and columns of its rigid motion are zero. It
+    is sparse for strings, soft bodies and long bodies, else dense.
 
     It is sparse in absolute coordinates and of long bodies. Floating bodies that are vectorized (``is_vectorized``)
     also take eta (..., n).
@@ -320,8 +321,8 @@ class ElementState:
     @property
     def damper_rows(self) -> sparse.csr_array:
         """Return a sparse factor B, shape (k, velocities), of the damping matrix B^T B of all force elements of
-        the system. Each element's coordinate gives one or more of the k rows, computed from its damping
-        coefficient at its current value. B has no rows without elements."""
+        this system. Each element has one or more of the k rows: root of its damping coefficient, at its current
+        length or angle, times the gradient of this coordinate. B has no rows without elements."""
         functions, positions = self.coordinates.functions, self.coordinates.related
         if not positions:
             return self.rows
@@ -464,9 +465,9 @@ def load_forces(system: System, at: Instants, values: Array | None = None) -> It
 
 
 def forces_of_load(system: System, at: Instants, load: PointLoad, value: Array) -> tuple[VectorSet, Array]:
-    """Return the k vectors on which a load of the given ``value`` acts and the world forces on them at one
-    instant, shape (k, 3). A force acts on one point, a pressure on all nodes of its surface. A moment is
-    represented by forces on the three body axes at its attachment."""
+    """Return k vectors of bodies and the world forces on them at one instant, shape (k, 3), that represent a load
+    of the given ``value``. A force acts on one point, a pressure on all nodes of its surface, against the normal.
+    A moment becomes three forces on the three body axes at its point, whose virtual work is the same."""
     if isinstance(load, SurfacePressure):
         vectors = VectorSet(tuple(surface_nodes(system, load)), system.layout)
         return vectors, load.surface.forces(float(value[0]), vectors.values(at)[0])
@@ -538,9 +539,9 @@ def prescribed_force(force: CoordinateForce, time: float) -> float:
 
 
 def prescribed_forces(system: System, at: Instants) -> Array:
-    """Return the imposed part of every scalar element force at one instant, shape (forces,) [N or N m]. It is the
-    sum of constants, functions of time and Python functions of the state; springs and dampers are not included.
-    Servos have their values at rest if the motions of ``at`` are stopped."""
+    """Return the prescribed part of the scalar force of every force element at one instant, shape (forces,) [N or
+    N m]. It is the sum of constants, functions of time and Python functions of the state; springs and dampers are
+    not included. Servos have their values at rest if the motions of ``at`` are stopped."""
     time, parts = float(at.time[0]), []
     for _, force in system.forces:
         if isinstance(force.value, ServoPush) and getattr(at.prescribed, "are_still", False):
@@ -613,8 +614,9 @@ def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array
 
 def element_stiffness(elements: ElementState, with_curvature: bool = True) -> sparse.csr_array:
     """Return the derivative of the generalized forces of all force ``elements`` with respect to the pose at
-    constant velocities, sparse, shape (velocities, velocities). Tangents of springs and potentials are included,
-    and, unless ``with_curvature`` is False, the change of the directions of spring and prescribed forces."""
+    constant velocities, sparse, shape (velocities, velocities). A spring thus contributes minus its stiffness.
+    Unless ``with_curvature`` is False, the change of the directions of spring and prescribed forces is
+    included."""
     at, rows = elements.at, elements.rows
     laws = list(zip(elements.laws, elements.theta.tolist(), strict=True))
     total = rows.T @ rows.multiply(np.array([force.tangent(theta) for force, theta in laws])[:, None])

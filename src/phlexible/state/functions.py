@@ -460,9 +460,9 @@ class FunctionSet:
         return sparse.coo_array((self.matrix_entries(at)[0], self.pattern), self._shape).tocsr()
 
     def small_matrix(self, at: Instants) -> Matrix:
-        """Return the Jacobian of the scalar functions of this set with respect to the velocities of the system at
-        one instant, shape (functions, velocities). With up to 128 velocities it is a NumPy array that is cached in
-        ``at``, else a sparse matrix that is computed at each call."""
+        """Return the derivatives of the scalar functions of this set with respect to the velocities of the system
+        at one instant, shape (functions, velocities). With up to 128 velocities it is a NumPy array that is cached
+        in ``at`` and read-only; else it is a sparse matrix, computed at each call."""
         if not is_small(self._shape[1]):
             return self.matrix(at)
 
@@ -812,9 +812,10 @@ class ConstraintSet:
         return np.asarray((self.slopes(at) * self.functions.rates(at, velocity)) @ self._sum)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of all constraint functions at zero acceleration of the system, shape
-        (instants, constraints). They contain the velocities of ``at`` and prescribed motions. The constraint
-        matrix times the accelerations must be added for the complete second derivatives."""
+        """Return the second time derivatives of all constraint functions at zero acceleration of the system,
+        shape (instants, constraints). They are terms quadratic in the velocities of ``at``, plus terms of
+        prescribed motions. The constraint matrix times the accelerations must be added for the complete second
+        derivatives."""
         w, dw = self.functions.values(at), self.functions.rates(at, at.velocity)
         result = (self.slopes(at) * self.functions.accelerations(at)) @ self._sum
         for each in self.related:
@@ -830,9 +831,10 @@ class ConstraintSet:
         return self.functions.forces(at, self.slopes(at) * multipliers[:, self.owner])
 
     def stiffness(self, at: Instants, multipliers: Array) -> Matrix:
-        """Return the derivative of the generalized constraint forces with respect to the pose at one instant, at
-        constant multipliers of shape (constraints,); the result has shape (velocities, velocities). For relations
-        (gears, belts) it includes the second derivatives of the joint coordinates."""
+        """Return the derivative with respect to the pose of the generalized constraint forces at one instant,
+        shape (velocities, velocities). These forces are the transposed constraint matrix times ``multipliers``
+        (constraints,), which are constant. Relations between joint coordinates (gears, belts) add the second
+        derivatives of the coordinates."""
         total = self.functions.stiffness(at, self.slopes(at)[0] * multipliers[self.owner])
         if not self.related:
             return total

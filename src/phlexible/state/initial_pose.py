@@ -66,9 +66,10 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
 
 
 def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
-    """Return the weighted squared distance between the poses ``state`` and ``start`` [kg m^2]: density times
-    squared displacement, integrated over all bodies. Floating bodies count as undeformed; for others it is the
-    mass matrix with the change of nodal coordinates. ``factors`` (velocities,) repeat each body's weight.
+    """Return the weighted squared distance of the poses ``state`` and ``start`` [kg m^2]: density times squared
+    displacement, integrated over all bodies, times a factor of each body. Floating bodies count as undeformed. For
+    strings and soft bodies it is the quadratic form of the mass matrix. ``factors`` (velocities,) repeat each
+    body's factor.
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -93,10 +94,10 @@ ModelType = TypeVar("ModelType", bound=Mechanism)
 
 
 def moved_model(model: ModelType, system: System, state: State) -> ModelType:
-    """Return a copy of a model whose bodies are at the positions and rotations of a state, with joint axes rotated
-    along. Initial velocities that the user prescribed are replaced by those of the state; others stay unset.
-    Floating bodies are undeformed in the copy, strings and soft bodies get the nodal positions of the state. The
-    model itself is unchanged."""
+    """Return a copy of a model whose bodies are at the positions and rotations of a ``state``, with joint axes
+    rotated with the bodies. Initial velocities that the user prescribed are replaced by velocities of the state;
+    others stay unset. Floating bodies are undeformed in the copy; strings and soft bodies get the nodal positions.
+    The model itself is unchanged."""
     copy = type(model)(gravity=model.gravity, dimension=model.dimension)
     copy.ground = model.ground
     for index, placed in enumerate(model.bodies):
@@ -246,9 +247,9 @@ def assembled_pose(system: System, fixed: frozenset[str], weights: Mapping[str, 
 
 
 def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMotions) -> State:
-    """Return a state whose joints are closed by rigid motions of bodies and undivided rods, starting from
-    ``state``. Then a few Newton iterations let bodies deform too, where joints are still open. Remaining gaps
-    raise no error; gaps of round-off change nothing. Ground frames and drives are as ``prescribed``."""
+    """Return a state whose joints are closed by rigid motions of bodies and rods, starting from ``state``. Then a
+    few Newton iterations let bodies deform too, if joints are still open. Remaining gaps raise no error; a
+    ``state`` without gaps is returned itself. Ground frames and drives are as ``prescribed``."""
     count = int(system.layout.velocity[-1])
     every = sparse.csr_array(sparse.eye_array(count))
     whole = _PoseProblem(system, state, every, np.ones(count), None, prescribed)
@@ -321,9 +322,9 @@ class _PoseProblem:
         return np.concatenate([gaps, self.rods.changes(state)]) if self.rods else gaps
 
     def matrix(self, state: State) -> sparse.csr_array:
-        """Return the sparse derivative of ``residuals`` in ``state`` with respect to amplitudes of the columns of
-        ``self.motions`` (the rigid motions allowed), shape (residuals, motions). Rows are the joint gaps, each
-        divided by its reference length in ``system.gap_lengths``, then the rod strains."""
+        """Return the sparse derivative of the residuals (joint gaps divided by reference lengths, then rod
+        strains) in ``state`` with respect to the allowed motions. Its shape is (residuals, motions); the motions,
+        mostly rigid motions of bodies, are the columns of ``self.motions``."""
         rows = sparse.diags_array(1 / self.system.gap_lengths) @ self.system.rows.matrix(
             self.system.at(state, prescribed=self.prescribed)
         )

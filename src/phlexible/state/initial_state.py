@@ -83,9 +83,9 @@ def initial_instant(
 
 
 def function_contents(system: System) -> tuple[object, ...] | None:
-    """Return the code and constants of all user functions of time of a ``system`` as a tuple, which shows whether
-    they have changed. Return None if the content of any of them cannot be determined, since its values may then
-    differ between calls."""
+    """Return the code and constants of all user functions of time in a ``system`` as a tuple, by which a cache
+    sees whether they changed. They belong to moving frames, drives, loads and force elements. Return None if the
+    content of any function cannot be determined, since its values may then differ between calls."""
     of_frames = [own for frame in system.moving_frames for own in (frame.path, frame.rotation, frame.velocity)]
     of_paths = [own for path in system.paths for own in (path.function, path.rate)]
     values = [each.value for each in system.loads] + [each.force.value for each in system.forces]
@@ -109,10 +109,10 @@ class InitialStateCache:
         self._start: tuple[State, Instants] | None = None
 
     def of(self, system: System, kind: InitialKind) -> tuple[State, Instants, bool]:
-        """Return the initial ``State`` of a ``system`` at t = 0, the same as ``Instants``, and whether joint
-        constraints are redundant. The last result is returned from the cache for the same system, ``kind`` and
-        functions of time, or functions with equal first values. Results with redundant constraints are not stored,
-        nor quasi-static ones with functions of the state or force elements.
+        """Return the initial state of a ``system`` at t = 0, as ``State`` and as ``Instants``, and whether joint
+        constraints are redundant. The last result is returned from this cache for the same system, ``kind`` and
+        functions of time, or functions with equal first values. Results with redundant constraints are not cached,
+        nor deformed ones with force elements or functions of the state.
 
         Args:
             system: what moves.

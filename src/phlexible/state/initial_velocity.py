@@ -80,8 +80,8 @@ def _port_advice(owner: RowOwner) -> str:
 
 def check_drives(system: System, state: State, only_angles: bool = False) -> None:
     """Raise ``JointGapError`` if a drive's prescribed function does not start at the value that its joint
-    coordinate has in a state. Angles may differ by 1e-9 rad, lengths by 1e-9 of the largest body plus round-off.
-    With ``only_angles`` lengths are not checked, since the assembly can close them.
+    coordinate has in ``state``. Angles may differ by 1e-9 rad, lengths by 1e-9 of the largest body plus round-off.
+    With ``only_angles`` lengths are not checked, since the assembly of the model can still change them.
 
     The function of a driven angle vanishes half a turn away too, so that gaps alone do not show it.
 
@@ -191,9 +191,10 @@ def with_rigid_velocity(system: System, state: State, at: Instants | None = None
 
 
 def rigid_velocity(system: System, state: State, at: Instants) -> Array:
-    """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,). Prescribed ones are
-    the user's. All others satisfy the joints as well as possible (least squares) with the smallest kinetic energy.
-    Rods move as rigid bodies if joints allow it; elastic rates are zero. Contradictions are not reported here.
+    """Return the initial velocities of all bodies in the pose ``state``, shape (velocities,): prescribed ones from
+    the user, all others with the smallest kinetic energy that satisfies the joints (least squares). Rods move as
+    rigid bodies if joints allow it; elastic rates are zero. Velocities that contradict the joints raise no error
+    here. ``at`` is the pose as an instant.
 
     Velocities that the user gave are kept. The others are the smallest ones, in the metric of their
     kinetic energy, with G nu = -g_t; so whatever no joint drives starts at rest. Rods move as one, undeformed,
@@ -243,10 +244,10 @@ def _velocity_of_whole_rods(
 
 
 def check_velocity(system: System, state: State, is_deformed: bool = False, at: Instants | None = None) -> None:
-    """Raise ``VelocityError`` if the velocities of a state violate the rate of any joint constraint by more than
-    1e-7 of the largest rate's terms. Round-off and errors of differentiated user functions are allowed besides.
-    The message suggests the nearest velocities that satisfy the joints; if ``is_deformed`` it blames the
-    deformation.
+    """Raise ``VelocityError`` if the velocities of a state violate the time derivative of any joint constraint.
+    Allowed is 1e-7 of the largest sum of absolute terms, plus round-off and errors of differentiated user
+    functions. The message suggests the nearest velocities (in kinetic energy) that satisfy the joints. With
+    ``is_deformed`` it says that the deformation is the cause.
 
     Args:
         is_deformed: they fit where the bodies are undeformed, and here these are not.

@@ -213,10 +213,10 @@ class Instants:
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the result of ``make``, a function without arguments that returns an array, from a cache if
-        possible. With a single instant it is called only once for each ``owner`` and ``name``; the array is
-        stored, read-only. With several instants it is called each time. The result must not depend on
-        velocities."""
+        """Return the array that ``make``, a function without arguments, computes from this state, from a cache if
+        possible. With a single instant it is called only once for each ``owner`` and ``name``; the array is cached
+        in this object and made read-only. With several instants it is called each time. The array must not depend
+        on velocities, which is not checked."""
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:
@@ -260,8 +260,9 @@ class MeasuredInstant(Instants):
 
 
 def instant_of(state: State, prescribed: PrescribedMotions) -> Instants:
-    """Return a state of a mechanism as ``Instants`` with a single instant, i.e. with an axis for time in front of
-    all its arrays, together with the motions of ground frames and drives in ``prescribed``."""
+    """Return the ``state`` of a mechanism as ``Instants`` with a single instant: each array gets a first axis
+    of length one. The arrays are not copied. ``prescribed`` has the motions of ground frames and drives at that
+    time."""
     return Instants(
         np.array([state.time]),
         state.position[None],

@@ -130,9 +130,9 @@ class RecordedStates:
         return on_demand(lambda name: getattr(self, name)[rows], self.work_names)
 
     def state(self, instant: int) -> State:
-        """Return the recorded state of the mechanism (pose, velocities, history variables) at the instant with this
-        index. History variables are strains of Maxwell branches, deflections of friction springs and impact
-        speeds."""
+        """Return the recorded state of the mechanism at the stored instant with this index, without copies of the
+        arrays. A state has time, poses, velocities, active force coordinates and history variables. History
+        variables are strains of Maxwell elements, deflections of friction springs and impact speeds."""
         return State(
             float(self.time[instant]),
             self.position[instant],
@@ -432,8 +432,9 @@ class RecordedRun(PickledFields):
         raise ModelError(f"{argument}: {frame} is not used by a joint of this model, so it was not recorded")
 
     def joint_index(self, joint: Joint) -> int:
-        """Return the index of a joint among the joints of the recorded model. A joint of another copy of the model
-        is accepted if exactly one joint here has the same description.
+        """Return the index of a ``joint`` among the joints of the recorded model. A joint of a copy of the model
+        is found by its description if exactly one joint here has the same. ModelError, with the names of all
+        joints, is raised otherwise.
 
         Raises:
             ModelError: the joint is not in the model.

@@ -43,9 +43,9 @@ def locked_joint_text(joints: list[Joint]) -> str:
 
 
 def locked_joints(system: System, state: State, at: Instants, constraints: Iterable[int]) -> list[Joint]:
-    """Return those joints, among the constraints with the indices ``constraints``, whose coordinates cannot move
-    at all because other constraints lock them. A coordinate's rate must be a combination of constraint rates
-    (singular value decomposition), and its acceleration too for random motions. Driven joints are left out. The
+    """Return those joints, among the constraints with the indices ``constraints``, none of whose coordinates can
+    move because other constraints lock them. A coordinate's rate must be a linear combination of constraint rates
+    (by singular value decomposition), and its acceleration too for random motions. Driven joints are left out. The
     list is empty for large models and models with moving ground frames.
 
     Drives, and what events hold or release, hold on purpose and do not count; elastic bodies yield. Joints at dead
@@ -529,8 +529,9 @@ TAKEN_ON = 1e-2  # share of given rates along the combination of rows that is cl
 
 def dead_centre_text(system: System, state: State, weights: Array) -> str:
     """Return a clause for an error message if a ``system`` is close to a dead centre (singular pose) or a
-    bifurcation in a ``state``; it names the joints involved. The text is empty otherwise, for a single constraint
-    and for very many. Velocities are divided by ``weights`` (velocities,) to be comparable.
+    bifurcation in a ``state``. It names the joints whose scaled constraint gradients have a tiny singular value.
+    The text is empty otherwise, for a single constraint and for very many. Velocities are divided by ``weights``
+    (velocities,) to be comparable.
 
     Args:
         system: system that has only the constraints that hold.

@@ -107,9 +107,10 @@ def size_of_motion(system: System, change: Array) -> float:
 
 
 def round_off_of_forces(system: System, state: State, stiffness: Matrix) -> Array:
-    """Return the force residuals, shape (velocities,), that rounded coordinates may cause in a ``state``:
-    machine precision times |``stiffness``| times coordinate sizes. Sizes are, for translations, the largest
-    position plus the length of the ``system``, 1 for rotations, and elastic coordinates and directors themselves.
+    """Return the force residuals, shape (velocities,), that rounded coordinates may cause in a ``state``: machine
+    precision times |``stiffness``| times coordinate sizes. The size of a translation is the largest position plus
+    the largest length of the ``system``, of a rotation 1, and of an elastic coordinate or director its absolute
+    value.
 
     Args:
         system: mechanism in balance.

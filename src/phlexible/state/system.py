@@ -71,8 +71,9 @@ def allowed_gap(joint: object) -> float:
 
 def rows_moved_to_interface(joint: object, rows: Sequence[Bilinear]) -> Sequence[Bilinear]:
     """Return the scalar constraints ``rows`` of a joint at a mesh interface, moved to the material point that
-    closes the initial gap. An interface is a hole or face of a mesh. The offset is found by least squares. The
-    constraints are returned unchanged for other joints, for gaps above ``allowed_gap`` and for gaps of round-off.
+    closes the initial gap. An interface is a hole or face of a mesh. The offset from its point is found by least
+    squares. The constraints are returned unchanged for other joints, for gaps above ``allowed_gap`` and for gaps
+    of round-off.
 
     That point moves with the interface: a gap that closed in the first step would be a jolt, and forces at two
     points next to each other would turn what is free.
@@ -543,9 +544,9 @@ class Phase:
 
 
 def system_of(mechanism: Mechanism) -> System:
-    """Return the ``System`` of a mechanism (bodies, joints and interactions) as it is now: arrays, indices and
-    symbolic constraint functions that all computations use. The data of its bodies are marked final first. Initial
-    gaps at mesh interfaces are closed, and elements that are driven by another element are left out.
+    """Return the ``System`` of a mechanism as it is now: the arrays, indices and constraint functions of bodies,
+    joints and interactions that all computations use. The data of its bodies are marked final first, in place.
+    Initial gaps at mesh interfaces are closed, and force elements that another element drives are left out.
 
     Raises:
         ModelError: joints or elements that its dimension or their ports do not allow.

@@ -236,9 +236,10 @@ class VectorSet:
         return result
 
     def generalized_forces(self, at: Instants, forces: Array) -> Array:
-        """Return the generalized forces of given world forces on the k vectors of this set, shape (instants,
-        velocities). The forces have shape (instants, k, 3). The result is the transposed Jacobian times the
-        forces, computed without forming the Jacobian; forces on the ground have no effect."""
+        """Return the generalized forces of world ``forces`` (instants, k, 3) on the k vectors (points,
+        directions) of this set, shape (instants, velocities). Their product with the velocities is the power.
+        They are computed by sums over the vectors, without the matrix of derivatives; forces on the ground have
+        no effect."""
         layout, own = self.layout, forces[:, self._on_frames]
         linear, spin = np.zeros((at.count, len(layout.linear), 3)), np.zeros((at.count, layout.frames, 3))
         turned = np.einsum("tkji,tkj->tki", at.rotation[:, self._frame], own)
@@ -265,9 +266,9 @@ class VectorSet:
         return result
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of the k vectors of this set at zero acceleration of the system, in
-        world axes, shape (instants, k, 3). They contain centripetal and Coriolis terms of the velocities in ``at``
-        and the accelerations of ground frames. ``at`` must have prescribed functions, not measured motions
+        """Return the second time derivatives of the k vectors of this set at zero acceleration of the system,
+        in world axes, shape (instants, k, 3). They are centripetal and Coriolis terms of the velocities in
+        ``at``, and accelerations of ground frames. ``at`` must have prescribed functions, not recorded motions
         (asserted)."""
         given = at.prescribed
         assert isinstance(given, PrescribedFunctions), "recordings hold no accelerations of frames"
@@ -290,9 +291,9 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Return the derivative with respect to the pose of the generalized forces of constant world forces on the
-        vectors of this set. Forces have the shape (k, 3), the result (velocities, velocities); it comes from the
-        change of moment arms. ``at`` is the state as an instant.
+        """Return the derivative, with respect to the pose, of the generalized forces of constant world ``forces``
+        (k, 3) on the k vectors of this set. Its shape is (velocities, velocities). It comes from the change of
+        moment arms by rotation and deformation; translation has no effect. ``at`` is the state as an instant.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.

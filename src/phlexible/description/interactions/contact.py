@@ -277,11 +277,10 @@ class Contact(ForceElement):
         return OneSided(*push, self.restitution, self.restitution_speed, self.longest_part or usual)
 
     def rotational_bristles(self, dimension: int = 3) -> tuple[Bristle | None, Bristle | None]:
-        """Return the friction springs (bristles) by which a contact resists rolling and drilling (spin about the
-        normal), as a pair; None for a missing resistance. Their stiffness is that of the tangential friction
-        spring times the squared radius of gyration. Their limits are levers [m] times normal force: ``rolling``,
-        or a share of ``drilling``. Raise ``ParameterError`` for drilling resistance in models with ``dimension``
-        below 3.
+        """Return the friction springs by which this contact resists rolling and drilling (spin about the normal),
+        as a pair; None for a missing resistance. Their stiffness is that of the tangential friction spring times
+        the squared radius of gyration. Their moments are limited by a lever [m] times the normal force. Raise
+        ``ParameterError`` for drilling resistance in models with ``dimension`` below 3.
 
         Their stiffness has the ratio to the inertia of a solid ball that the bristle, or the contact, has to its
         mass. In a contact group stiffness and damping are those of a ball with 0.4 r^2 = 1.
@@ -367,7 +366,7 @@ class Contact(ForceElement):
         return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
-        """Return the contact shapes of both sides of a contact, between which distances are computed: spheres,
+        """Return the contact shapes of both sides of this contact, between which distances are computed: spheres,
         line segments, sample points and convex solids. They are computed at the first call and cached for each
         ``dimension`` of the model (1, 2 or 3). None means the lowest dimension of the bodies' models, or 3 without
         bodies."""

@@ -67,9 +67,10 @@ class LinearController:
 
 
 def linear_controller(system: Any) -> LinearController | None:
-    """Return the matrices A, B, C, D of ``system``, a StateSpace or TransferFunction of the package
-    python-control, as a ``LinearController``. If discrete, it has the sampling period. A ``LinearController`` is
-    returned unchanged; any other object gives None. Raise ``ParameterError`` for matrices that are not finite.
+    """Return a ``LinearController`` with the matrices A, B, C, D of ``system``, a StateSpace or TransferFunction
+    of the package python-control. A discrete one has the sampling period. A ``LinearController`` is returned
+    unchanged; any other object gives None. Raise ``ParameterError`` for matrices that are not finite and for
+    transfer functions that differentiate.
 
     Raises:
         ParameterError: matrices that are not finite, or a transfer function with more zeros than poles.

@@ -839,9 +839,9 @@ class Bushing(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force laws of a bushing along its coordinates: three translations and three rotations (sines
-        of angles) in space, two and one in the plane. Translations are along axes that rotate with the first port,
-        and have their initial values as rest values. Each law has stiffness, damping and viscoelastic branches.
+        """Return the force laws of this bushing: three translations and three rotations (sines of angles) in
+        space, two and one in the plane. Translations are along axes that rotate with the first point and have
+        their initial values as rest values. Each law has linear stiffness, damping and viscoelastic elements.
         ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)

@@ -591,8 +591,10 @@ class PiecesCoordinate(LengthCoordinate):
         return np.sqrt((self.scale / rest * stretch**2).sum(axis=0))
 
     def gradient(self, y: Array) -> Array:
-        """Return the gradient of the coordinate of a tendon with friction with respect to the values ``y`` of its
-        functions. It has the shape of ``y`` and is 0 where all pieces are slack."""
+        """Return the gradient of the stretch of this tendon with friction (one weighted coordinate) with respect
+        to ``y``. ``y`` are the values of its scalar functions of the pose; the result has the same shape. The
+        coordinate is the root of a weighted sum of squared elongations of the tendon's segments. If all segments
+        are slack, the gradient is zero."""
         (stretch, rest), m, theta = self.stretches(y), len(self.pieces), self.value(y)
         own, found = self.scale * stretch / rest, np.zeros_like(y)
         found[:m] = 0.5 * own / _root(y[:m])
@@ -738,9 +740,9 @@ class KinematicPair(ModelPart, ABC):
         return self.coordinate(dimension, name).initial_value()
 
     def coordinate_name(self, of: str | None) -> str:
-        """Return the name of a joint coordinate that the user's argument ``of`` selects. If ``of`` is None, return
-        the name of the only coordinate. Raise ModelError if the joint has no coordinate of that name, or if ``of``
-        is None and it has several or none.
+        """Return the name of the coordinate of this joint that the user's argument ``of`` selects. If ``of`` is
+        None, return the name of the only coordinate. Raise ModelError if the joint has no coordinate of that name,
+        or if ``of`` is None and it has several or none.
 
         Raises:
             ModelError: there is none of that name, or no name and not exactly one coordinate.
@@ -754,8 +756,8 @@ class KinematicPair(ModelPart, ABC):
         return self.named_coordinate(of, "of")
 
     def named_coordinate(self, name: object, argument: str) -> str:
-        """Return ``name`` unchanged if a joint has a coordinate of that name; raise ModelError otherwise, with the
-        name of the user's ``argument`` in the message.
+        """Return ``name`` unchanged if this joint has a coordinate of that name. Otherwise raise ModelError, which
+        lists the names and begins with the user's ``argument``.
 
         Raises:
             ModelError: no coordinate has it.
@@ -775,9 +777,9 @@ class KinematicPair(ModelPart, ABC):
 
 
 def check_ports(part: object, **ports: object) -> None:
-    """Raise ``ModelError`` if arguments ``ports`` of a joint or element (``part``) are not ports, are all on the
-    ground, or are both on one body. A port is a point of a body, or of the ground. ``ports`` are keywords by
-    argument name.
+    """Raise ``ModelError`` if two arguments of a joint or element (``part``) are both on the ground or both on one
+    body. It is raised too if an argument is not a point of a body or of the ground. ``ports`` are the arguments as
+    keywords, whose names the message uses.
 
     Raises:
         ModelError: says which.

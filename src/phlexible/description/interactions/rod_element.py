@@ -71,9 +71,9 @@ class RodElement(ForceElement):
 
     @cached_property
     def rest_strains(self) -> Array:
-        """Return the strains at which a rod's finite element has no stress, at each of its g quadrature points,
-        shape (g, 6). They are the user's strains, else the strains of a straight rod or of the initial pose, as
-        the rod says. The columns are stretch, two shears, twist and two curvatures; the result is cached."""
+        """Return the strains at which this rod element has no stress, at each of its g quadrature points, shape
+        (g, 6), cached. They are the user's strains, else the strains of a straight rod or of the initial pose, by
+        the rod's option. The columns are stretch, two shears, twist and two curvatures [1/m]."""
         if self.stress_free is not None:
             return self.stress_free
         if self.rod.stress_free is StressFree.STRAIGHT:

@@ -50,9 +50,10 @@ class FeedbackPart(Feedback):
 
 
 def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
-    """Split a feedback controller that acts on several objects into loads and elements, returned as a tuple in the
-    order of the objects. A point of a body gets a force, a joint a force element, and a load is copied with its
-    direction. Each selects its components of the controller's output; all share the controller's calls."""
+    """Return the loads and force elements by which a feedback controller acts on several objects, as a tuple in
+    the order of the objects. A point of a body gets a force, a joint a force element along its coordinate, and a
+    load is copied with its direction. Each selects its components of the controller's output; the controller is
+    called once for all."""
     sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []

@@ -181,9 +181,10 @@ class RubbingCoordinate(GapCoordinate):
         return self.dimension if self.radius and self.toucher.has_orientation else 0
 
     def functions(self) -> tuple[Bilinear, ...]:
-        """Return the functions of the pose for a contact with friction: those of the gap, then the sliding
-        displacement along each world axis. If rolling or drilling is resisted, functions of the relative rotation
-        follow. Each is a sum of dot products of points and directions of the bodies."""
+        """Return the scalar functions of the pose for this contact with friction: those of the gap, then the
+        displacement of the touching point relative to the surface along each world axis. If rolling or drilling is
+        resisted, functions of the relative rotation follow. Each is a sum of dot products of points and directions
+        of the bodies."""
         parts: list[tuple[float, PointOf | DirectionOf]] = [(1.0, PointOf(self.toucher))]
         parts += [(-1.0, PointOf(port)) for port in self.carriers]
         turning = [self.toucher] if self.rotating_direction_count else []

@@ -83,10 +83,10 @@ class Joint(KinematicPair):
         of: str | None = None,
         name: str | None = None,
     ) -> Drive:
-        """Return a drive for ``model.apply`` by which a coordinate of the joint follows a function of time:
-        ``angle`` [rad] or ``position`` [m], with its derivative ``rate``. The functions are evaluated at t = 0 and
-        ``rate`` is compared with the function. ``of`` is the name of the coordinate if the joint has several;
-        ``name`` is the name of the drive.
+        """Return a drive, to be added by ``model.apply``, with which a coordinate of this joint follows a function
+        of time: ``angle`` [rad] or ``position`` [m]. ``rate`` is the function's derivative, by default
+        differences; it is compared with the function near t = 0. ``of`` names the coordinate if the joint has
+        several, ``name`` the drive. Raise ``ParameterError`` unless exactly one function is given.
 
         Args:
             angle: t [s] -> angle of the second port relative to the first [rad], 0 at the initial pose.

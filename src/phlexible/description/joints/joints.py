@@ -188,9 +188,10 @@ class Prismatic(AxialJoint):
     coordinate_names = ("position",)
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint functions of a prismatic joint (sliding without rotation): five in space, two in
-        the plane (docs/theory.md, 8, (8.8), (8.9)). ``dimension`` is the number of space dimensions of the model
-        (1, 2 or 3). ModelError is raised for points without an orientation."""
+        """Return the constraint functions of this prismatic joint (sliding without rotation): offsets across the
+        axis, and scalar products of axes for the rotations. They are five in space and two in the plane.
+        ``dimension`` is the number of space dimensions of the model (1, 2 or 3). ModelError is raised for points
+        without an orientation."""
         self._need_orientation()
         across = self.perpendicular_directions(dimension)
         if dimension == 2:
@@ -436,9 +437,10 @@ class Universal(Joint):
         super().__post_init__()
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the four constraint functions of a universal joint: three keep both points coincident, one keeps
-        its two axes perpendicular (docs/theory.md, 8, (8.7), (8.8)). ModelError is raised for ``dimension`` 2 (a
-        planar model) and for points without an orientation."""
+        """Return the four constraint functions of this universal joint. Three are the components of the distance
+        of both points; the fourth is the scalar product of its two axes, one fixed to each body, so that these
+        stay perpendicular. ModelError is raised for ``dimension`` 2 (a planar model) and for points without an
+        orientation."""
         if dimension == 2:
             raise ModelError(f"{self} needs space; in the plane use Revolute")
         self._need_orientation()
@@ -447,9 +449,9 @@ class Universal(Joint):
         return (*points, perpendicular(self.first, first, self.second, second, "angle between the axes"))
 
     def unit_axes(self) -> tuple[Array, Array]:
-        """Return both axes of a universal joint as perpendicular unit vectors in world axes at the initial pose,
-        shape (3,) each. ParameterError is raised if the cosine of the user's axes exceeds 1e-12; a smaller
-        component along the first axis is removed from the second."""
+        """Return both axes of this universal joint as perpendicular unit vectors in world axes at the initial
+        pose, shape (3,) each. ParameterError is raised if the absolute cosine of their angle exceeds 1e-12. A
+        smaller component along the first axis is removed from the second."""
         first = unit_vector("axis", self.axis)
         second = unit_vector("second_axis", self.second_axis)
         if abs(first @ second) > 1e-12:
@@ -620,10 +622,10 @@ class Distance(Joint, Portable):
             self.initial_length()  # so that a wrong length is refused here
 
     def initial_length(self) -> float:
-        """Return the length of a distance link between two points at t = 0 [m]: the user's number, the user's
-        function of time at t = 0, or by default the distance of the points at the initial pose. ParameterError
-        is raised for a function value that is not positive, ModelError for coincident points without a given
-        length."""
+        """Return the length [m] of this distance link between two points at t = 0. It is the user's number, or the
+        user's function of time at t = 0, or by default the distance of the points at the initial pose.
+        ParameterError is raised for a function value that is not positive, ModelError if the points coincide and
+        no length is given."""
         if callable(self.length):
             name = f"length of {self}"
             return positive(f"{name} at t = 0", called(self.length, name, 0.0, at="at t = 0 s"))
@@ -657,10 +659,10 @@ class Distance(Joint, Portable):
         tension_only: bool = False,
         name: str | None = None,
     ) -> SpringDamper:
-        """Return a spring and damper for ``model.apply`` between the points of this distance link, instead of the
-        rigid link. The link is then not connected to the model. ``stiffness`` [N/m] and ``damping`` [N s/m] are
-        the coefficients; the rest length is the length of the link. With ``tension_only`` the spring goes slack
-        instead of pushing. ``name`` is the name of the spring.
+        """Return a spring and damper between the points of this distance link, to be added by ``model.apply`` in
+        place of the rigid link. ``stiffness`` [N/m] and ``damping`` [N s/m] are constant; the rest length is the
+        length of the link. With ``tension_only`` the spring exerts no force when shorter. Raise ``ParameterError``
+        if the length is a function of time.
 
         Args:
             stiffness: [N/m].

@@ -131,10 +131,10 @@ class RollingRow(JointRelation):
         return self.first, self.second
 
     def constraints(self, dimension: int) -> tuple[Bilinear, ...]:
-        """Return the constraint function of a rolling condition, as a tuple of one. By ``component`` it is the
-        height of the wheel's centre over the plane, or no sliding in the first or second direction of the plane.
-        Raise ``ParameterError`` or ``ModelError`` for normals and axes out of a planar model, points without
-        orientation, or a wheel that lies flat. ``dimension`` is that of the model (1, 2 or 3).
+        """Return the constraint function of one condition of rolling on a plane, as a tuple of one. By
+        ``self.component`` it is the height of the wheel's or ball's lowest point over the plane, or the sliding in
+        the first or second direction of the plane. Raise ``ParameterError`` or ``ModelError`` for normals and axes
+        out of a planar model, points without orientation, or a wheel that lies flat.
 
         Raises:
             ParameterError: in the plane, a normal that leaves it or an axis other than z.

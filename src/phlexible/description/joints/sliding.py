@@ -80,10 +80,10 @@ class Line:
         return tuple((int(self.first[a]), int(self.first[b]) + PIECE_VECTORS) for a, b in ends)
 
     def weights_at(self, position: float) -> Array:
-        """Return the weights of all K vectors (node positions and tangents) of a line at a ``position`` along it
-        [m], shape (4, K). Row 0 are the weights N_k, rows 1 to 3 their first to third derivatives with respect to
-        the position. Weights of vectors outside the piece at ``position`` are zero; the end pieces are extended
-        beyond the ends."""
+        """Return the weights of the K vectors (node positions, tangents) of this line at a ``position`` along it
+        [m], shape (4, K). Their weighted sum is the point of the line (row 0) and its first to third derivatives
+        with respect to the position (rows 1 to 3). Weights outside the piece at ``position`` are zero; the end
+        pieces extend beyond the ends."""
         piece = int(min(max(position // self.length, 0), self.pieces - 1))
         u, found = position / self.length - piece, np.zeros((4, len(self.vectors)))
         own = slice(self.first[piece], self.first[piece] + PIECE_VECTORS)

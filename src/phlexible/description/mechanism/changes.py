@@ -50,8 +50,8 @@ def free_name(body: Body | SplitBeam | Rod, name: str | None, taken: Container[s
 
 
 def label_of_value(value: object) -> str:
-    """Return the text by which an error message refers to a user's value: the name of a body, kind and name of a
-    joint or load, else its repr."""
+    """Return the text by which an error message refers to a user's ``value``. A body has its name; a point, joint
+    or load its class and name, without the class if the name begins with it; any other object its ``repr``."""
     if isinstance(value, PlacedBody | PlacedWhole):
         return value.name
     if isinstance(value, Attachment | Joint | Load):
@@ -106,8 +106,8 @@ def parts_to_remove(
     mechanism: MechanismParts, parts: Iterable[object], compounds: Iterable[tuple[object, tuple[Named, ...]]]
 ) -> set[object]:
     """Return the set of all parts that must be removed from a mechanism together with ``parts``, given as objects
-    or names. A split beam, rod or compound part (of ``compounds``) adds its components. Nothing is removed here.
-    Raise ``ModelError`` for unknown parts, or if a remaining part refers to a removed part.
+    or names. A rod or beam of several bodies, and a compound part (in ``compounds``), adds its components. Nothing
+    is removed here. Raise ``ModelError`` for unknown parts, or if a remaining part refers to a removed part.
 
     Args:
         mechanism: mechanism that the parts belong to.

@@ -183,9 +183,9 @@ def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[J
 
 
 def switches_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[Switch]:
-    """Yield one ``Switch`` for each constraint that the given events lock or release, in the order of ``events``.
-    Each constraint occurs once. A switch also says whether the constraint is active at the start, which holds if
-    it is in ``known``, the existing constraints."""
+    """Yield one ``Switch`` (constraint that can be active or not) for each constraint that the given events lock
+    or release, in the order of ``events``. Each constraint occurs once, by identity. A constraint is active at the
+    start if it is in ``known``, the existing constraints of the model."""
     seen: list[Constraint] = []
     for event in events:
         for constraint in (*event.locked, *event.released):

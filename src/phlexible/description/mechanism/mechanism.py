@@ -562,9 +562,9 @@ def copy_parts(
 
 
 def new_bodies(source: Mechanism, copy: Mechanism, descriptions: Mapping[str, Body | SplitBeam | Rod]) -> None:
-    """Add the bodies of a mechanism ``source`` to ``copy``, with the same names, poses and velocities. Names in
-    ``descriptions`` get new descriptions; those of split beams and rods are divided into their parts. Raise
-    ``ModelError`` for unknown names.
+    """Add copies of the bodies of a mechanism ``source`` to ``copy``, with the same names, poses, velocities and
+    initial shapes. Bodies named in ``descriptions`` get the descriptions there; for rods and beams of several
+    parts these are divided into parts. Raise ``ModelError`` for unknown names and for another kind of body.
 
     Raises:
         ModelError: an unknown name, or another kind of body.

@@ -71,9 +71,9 @@ def clamped_starts(joint: Joint) -> Iterator[Attachment]:
 
 
 def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints: Mapping[int, Joint]) -> None:
-    """Raise ModelError if a part (joint, load, sensor) is attached to a body of another model. Raise it too for a
-    joint in which the part acts that is not connected in this model. ``bodies`` are the model's bodies by name,
-    ``joints`` its joints by their ``id``.
+    """Raise ModelError if a ``part`` is attached to a body of another model, or acts in a joint that this model
+    does not connect. A part is a joint, load, force element or sensor. Bodies and joints are compared by identity.
+    ``bodies`` are the model's bodies by name, ``joints`` its joints by their ``id``.
 
     Raises:
         ModelError: names the attachment or the joint.
@@ -89,9 +89,9 @@ def check_belongs(part: Part | Sensor, bodies: Mapping[str, PlacedBody], joints:
 
 
 def check_nodes(part: Part) -> None:
-    """Raise ``AttachmentError`` if a part (joint or load) acts where no forces can act: between two nodes of a
-    string, or on a point of a flexible body that is not one of its interfaces. Points that a controller only
-    measures may be anywhere on flexible bodies, but not means of several nodes of a soft body.
+    """Raise ``AttachmentError`` if a ``part`` (joint, load, force element) acts where no forces can act. This is
+    between two nodes of a string, and on a point of a flexible body that is no interface. Points that a controller
+    only measures may be anywhere, except a mean of several nodes of a soft body.
 
     Raises:
         AttachmentError: the message names the attachment and possible locations.
@@ -256,8 +256,10 @@ COMPRESSED = 1e-20
 
 
 def check_initial_shape(placed: PlacedBody) -> None:
-    """Raise ``ParameterError`` if the initial shape of a string or soft body (``placed``) is impossible: an
-    element of a string has nearly no length, or an element of a soft body is inverted or flat.
+    """Raise ``ParameterError`` if the initial shape of a string or soft body (``placed``) is impossible. An
+    element of a string must not have nearly zero length; an element of a soft body must have a positive ratio of
+    volumes at all its quadrature points, so that it is neither inverted nor flat. The message names the worst
+    element.
 
     Raises:
         ParameterError: names the element.

@@ -62,10 +62,10 @@ def rod_sections(
     angular_velocity: ArrayLike | None,
     shape: Field | None,
 ) -> list[SectionToAdd]:
-    """Return the arguments of ``Mechanism.add`` for each rigid section of a rod, from start to end. They are
-    computed from the arguments with which the user added the rod: ``name``, ``position``, ``rotation``,
-    ``velocity``, ``angular_velocity``, ``shape``. ModelError is raised if the name of a section is in ``taken``.
-    ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+    """Return the arguments of ``Mechanism.add`` for each rigid section of a ``rod``, from start to end. They are
+    computed from the arguments with which the user adds the rod: name, pose, velocities and shape. ModelError is
+    raised if the name of a section is in ``taken``. ``dimension`` is the number of space dimensions of the model
+    (1, 2 or 3).
 
     With a velocity alone only the first section has one, and the others follow like those of a rigid body, which
     does not rotate unless a joint makes it; a velocity field determines the velocity and spin of all sections.
@@ -184,9 +184,9 @@ def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBe
 
 
 def parts_by_name(new: Mapping[str, Body | SplitBeam | Rod], known: Mapping[str, PlacedWhole]) -> dict[str, Body]:
-    """Return new body descriptions by the names of single bodies. The description of a split beam or rod in
-    ``known`` is divided into descriptions of its parts. Raise ``ModelError`` if the new one is of another kind,
-    has another number of parts, or other nodes (rod).
+    """Return a dictionary from names of single bodies to new body descriptions. A new description of a rod, or of
+    a beam of several parts, in ``known`` is divided into descriptions of its parts. Raise ``ModelError`` if it is
+    of another kind, has another number of parts, or other node positions (rod).
 
     Raises:
         ModelError: another number of parts, another kind of body, or a rod of another length.

@@ -117,8 +117,10 @@ def _text_array(texts: list[str]) -> Array:
 
 
 def read_hdf5(path: Path) -> Stored:
-    """Return the contents of the HDF5 results file ``path``. The sizes that the file claims are checked before
-    memory is allocated; ResultFileError is raised for damaged files and other formats.
+    """Return the contents of the HDF5 results file ``path``: description of the mechanism, recorded states,
+    checkpoint (None if there is none), and whether the run is complete. Each array must lie in the file with the
+    size it claims, before memory is allocated. ResultFileError is raised for damaged files and other formats or
+    versions.
 
     Raises:
         ResultFileError: another kind of file, another version, or one that points outside of itself or

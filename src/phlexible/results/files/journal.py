@@ -201,8 +201,9 @@ def _head(text_length: int, length: int, checksum: int) -> bytes:
 
 
 def read_records(path: Path) -> Iterator[tuple[Text, dict[str, NDArray[Any]]]]:
-    """Yield JSON text and arrays of each complete record of the journal file ``path``. An incomplete record at the
-    end is ignored; ResultFileError is raised for a damaged record before.
+    """Yield each complete record of the journal ``path``, as a pair of JSON data and a dictionary of its arrays by
+    name. A journal is the results file of an unfinished run. An incomplete record at the end is ignored.
+    ResultFileError is raised for a damaged record before the end. The arrays are read-only.
 
     Raises:
         ResultFileError: a damaged record before the end.

@@ -132,8 +132,8 @@ class RunOutput(AbstractContextManager["RunOutput"]):
 
     def give_up(self, error: BaseException) -> Motion | None:
         """Complete the results file with the instants before an ``error``, and return the motion up to there; None
-        if there is no instant. If the file cannot be completed, a note is added to the ``error`` and nothing is
-        raised.
+        if there is no instant. An interruption (Ctrl-C) has to wait until the file is written. If the file cannot
+        be completed, a note is added to the ``error`` and nothing is raised.
 
         The error gets a note if the file cannot take the rest.
         """
