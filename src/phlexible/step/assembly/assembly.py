@@ -246,10 +246,10 @@ class Plan:
         return self._known[key]
 
     def memory(self, tables: Tables) -> Memory:
-        """Return the memory (arrays whose addresses compiled code reads) with the ``tables`` of a mechanism,
-        connected to the compiled functions that it needs. If the last mechanism had tables of the same names and
-        structure, its arrays are used again where they are equal. ``tables`` and memory are cached for the next
-        call, unless they are very large.
+        """Return the memory (arrays whose addresses compiled code reads) with the arrays ``tables`` of a
+        mechanism. It is connected to the compiled functions that the mechanism needs. If the last mechanism had
+        arrays of the same names and structure, equal arrays are used again. Input and memory are cached for the
+        next call, unless they are very large.
 
         Caching is one assignment: threads may do it at the same time. Memory of very large models is not cached.
         """

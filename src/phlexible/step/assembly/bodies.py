@@ -132,10 +132,10 @@ def dense_offsets(rigid_count: int, elastic_count: int) -> BlockOffsets:
 
 
 def offset_tables(offsets: Sequence[BlockOffsets], starts: Sequence[int]) -> Tables:
-    """Return the tables of the compiled time step with the offsets of the rigid and elastic blocks of all floating
-    bodies in Newton's matrix. They are a dictionary of arrays ("side", "bottom", "line", ...). ``offsets`` are the
-    offsets within the diagonal block of each body; these blocks begin at the indices ``starts`` of Newton's
-    matrix."""
+    """Return the arrays of offsets in Newton's matrix of the rigid and elastic blocks of all floating bodies, in a
+    dictionary ("side", "bottom", "line", ...). ``offsets`` are relative to the diagonal block of each body; these
+    blocks begin at the indices ``starts`` of Newton's matrix, which are added. Row lengths of the blocks are
+    included."""
     return {
         **columns(("corner_stride", "side_stride", "bottom_stride"), [own.strides for own in offsets]),
         "side": [own.side + start for own, start in zip(offsets, starts, strict=True)],

@@ -274,9 +274,9 @@ class Couplings:
         return frozenset((a, b) for a, b in nodes if a != b)
 
     def tables(self, offsets: Offsets) -> Tables:
-        """Return the tables of the compiled time step that describe vectors, functions and force laws: counts and
-        integer arrays by their names. They contain offsets of blocks in Newton's matrix (``offsets``). The tables
-        for the last elimination schedule are cached, as read-only arrays."""
+        """Return the counts and integer arrays that describe vectors, scalar functions and force laws to the
+        compiled time step, in a dictionary by name. They contain offsets of blocks in Newton's matrix, looked up
+        in ``offsets``. The arrays for the last plan of the elimination are cached, as read-only arrays."""
         known = self._cached_tables[0] if self._cached_tables else None
         if known is None or known[0] is not offsets.schedule:
             counts, arrays = packed(_tables(self, offsets))

@@ -95,9 +95,10 @@ class RodTables:
         return {(a, b) for point in self.points for a in point.sections for b in point.sections if a < b}
 
     def tables(self, offsets: Mapping[tuple[int, int], int]) -> Tables:
-        """Return the tables "rod_..." of the compiled time step, with the quadrature points of all rods, as arrays
-        by the names of the tables. They contain shape functions, stiffness factors, and offsets of the blocks of
-        pairs of sections in Newton's matrix: ``offsets``, by pair of sections."""
+        """Return the arrays that describe the quadrature points of all rods to the compiled time step, in a
+        dictionary by name. They contain nodes (sections), values and derivatives of shape functions, triangular
+        stiffness factors, and offsets of blocks in Newton's matrix. ``offsets`` has the offset for each pair of
+        sections."""
         points = self.points
         counts = [len(point.sections) for point in points]
         return {

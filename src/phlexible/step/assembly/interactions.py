@@ -328,9 +328,10 @@ def bristle_tables(laws: Sequence[ForceData]) -> Tables:
 def branch_tables(
     laws: Sequence[ForceData], soft: Sequence[Maxwell | None], types: Sequence[Maxwell | None]
 ) -> Tables:
-    """Return the tables of the compiled time step for Maxwell elements (branches: spring and dashpot in series),
-    by the names of the tables. They are those of force ``laws``, ``soft`` bodies and ``types`` of floating
-    bodies. Equal relaxation times [s] occur once."""
+    """Return the arrays that describe Maxwell branches (springs and dashpots in series) to the compiled time step,
+    in a dictionary by name. They contain stiffness and index of the relaxation time for the branches of force
+    ``laws``, ``soft`` bodies and ``types`` of floating bodies (bodies with equal data). Equal relaxation times [s]
+    occur once."""
     own = [law.relaxation.pairs if law.relaxation else () for law in laws]
     groups, inner = ([law.pairs if law else () for law in each] for each in (soft, types))
     counts, of_groups, of_types = ([len(pairs) for pairs in each] for each in (own, groups, inner))
@@ -382,8 +383,9 @@ class Interaction:
 
     @property
     def kind(self) -> InteractionKind:
-        """Structure of this constraint or force law without numerical values. Mechanisms that differ in parameters
-        alone have equal structures."""
+        """Return the structure of this constraint or force law without numerical values, as a hashable
+        ``InteractionKind``. It contains its scalar functions, whether it is a force, and the constraints to which
+        it belongs. Mechanisms that differ in parameters alone have equal structures."""
         functions = tuple(
             FunctionKind(tuple(term[1:] for term in function.terms), function.time) for function in self.functions
         )

@@ -274,8 +274,8 @@ def _solve_in_lanes(a: Reals, n: int, stride: int, b: Reals) -> None:
 
 @compiled_without_overlap
 def subtract_columns(a: Reals, stride: int, columns: int, x: Reals, y: Reals, rows: int) -> None:
-    """Compute y -= a x in place. The flat array ``a`` is a matrix of ``rows`` rows and ``columns`` <= 4 columns;
-    each row begins ``stride`` entries after the one before."""
+    """Compute y -= a x in place for a matrix a of ``rows`` rows and ``columns`` columns, at most four. x has
+    ``columns`` and y ``rows`` entries. The array a is flat; each row begins ``stride`` entries after the last."""
     if columns == PANEL:
         x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
         for i in range(rows):

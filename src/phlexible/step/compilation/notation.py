@@ -513,9 +513,10 @@ def has_derivatives(builder: Any, x: Any) -> Any:
 
 
 def emitted_as(kind: Callable[[Any], NumberKind], result: LaneForm, *forms: LaneForm) -> Callable[..., Any]:
-    """Return a decorator, as ``emitted_by`` does, for a function that emits LLVM code, if its result has another
-    kind of numbers than its arguments. ``kind`` maps the kind of numbers of the arguments to that of the result.
-    ``result`` is the form (number, vector, ...) of the result, ``forms`` are the forms of the arguments.
+    """Return a decorator that makes a function which emits LLVM code callable in kernels, if its result has
+    another kind of numbers than its arguments. Kinds of numbers are plain floats, SIMD lanes, dual numbers and so
+    on. ``kind`` maps the kind of the arguments to that of the result. ``result`` and ``forms`` are the type rules
+    of result and arguments: number, vector, and so on.
 
     Args:
         kind: of the numbers in the result, by that of the arguments.
@@ -543,10 +544,10 @@ def value_of(builder: Any, x: Any) -> Any:
 
 @emitted_as(Secant, VECTOR, VECTOR, VECTOR)
 def three_secants(builder: Any, w: Any, dw: Any) -> Any:
-    """Emit LLVM code for a vector whose components are secant numbers, with values w at the start and changes dw
-    in a time step. Returns the LLVM value. A secant number is a value at the start of a time step, its exact
-    change, and weights that reproduce the change; here weights are the three unit vectors. ``builder`` is
-    llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code for a vector of three secant numbers, with values w at the start and changes dw in a time
+    step. A secant number is a value at the start of a time step, its exact change, and weights that reproduce the
+    change; here the weights are the unit vectors. Functions of it then give discrete gradients with respect to w.
+    Return the LLVM value. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
     components = list(zip(unpack(builder, w), unpack(builder, dw), strict=True))
     kind = Secant(kind_of(components[0][0].type))
     one = kind.base.constant(builder, REAL(1.0))
@@ -767,9 +768,10 @@ def lanes_from(typing: Any, rows: Any, starts: Any) -> Any:
 
 @intrinsic
 def tables_of_teams(typing: Any, address: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), the tables in which equal bodies of one mechanism lie in SIMD
-    lanes. ``address`` is the address of their header, the array of counts and addresses of tables. ``typing`` is
-    Numba's typing context."""
+    """Return the object by which compiled code reads the arrays of groups of equal bodies of one mechanism in SIMD
+    lanes. ``address`` is the address of their header, the integer array of counts and addresses of arrays. It is a
+    Numba intrinsic: it returns the signature and the function that emits the code. ``typing`` is Numba's typing
+    context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], INTEGER.as_pointer())

@@ -433,10 +433,10 @@ class Secant(NumberKind):
         return self.number(builder, self.base.larger(context, builder, sign, x, y), half)
 
     def function(self, context: Any, builder: Any, function: Any, *values: Any) -> Any:
-        """Emit LLVM code for the square root or absolute value (``function``) of a secant number, the only one of
-        ``values``; returns the LLVM value. A secant number is a value at the start of a time step, its change, and
-        weights that reproduce the change. Other functions raise NotImplementedError. ``context`` is Numba's target
-        context, ``builder`` llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code for the square root or absolute value of a secant number, the only one of ``values``. A
+        secant number is a value at the start of a time step, its change, and weights that reproduce the change;
+        the weights are scaled by the difference quotient of ``function``. Return the LLVM value. Other functions
+        raise NotImplementedError. ``context`` is Numba's target context, ``builder`` llvmlite's ``IRBuilder``."""
         if function not in OF_PROCESSOR:
             raise NotImplementedError(f"secant of {function.__name__}")
         value, moves = self.parts(builder, values[0])
@@ -710,10 +710,11 @@ def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
 def implement(
     operation: Any, result: LaneForm, forms: tuple[LaneForm, ...], rule: Callable[..., Any], has_one: bool = False
 ) -> None:
-    """Register with Numba the result type and the LLVM code of ``operation`` for numbers in SIMD lanes, dual
-    numbers and others. The operation is a function or operator of Python. ``rule`` emits the code from Numba's
-    context, llvmlite's builder and the LLVM values of the operands. ``forms`` and ``result`` are the forms of
-    operands and result. Plain floats are included if ``has_one``.
+    """Register with Numba the result type and the LLVM code of a Python function or operator for kinds of numbers
+    that Numba does not know. They are numbers in SIMD lanes, dual numbers and the like; plain floats are included
+    if ``has_one``. ``rule`` emits the code of ``operation`` from Numba's context, llvmlite's builder and the LLVM
+    values of the operands. ``forms`` and ``result`` are the type rules of operands and result: number, vector, and
+    so on.
 
     Args:
         operation: of Python.

@@ -246,8 +246,9 @@ class ObjectFile(CodeFile):
     calls: Sequence[str]
 
     def fits(self) -> bool:
-        """Return whether this machine code was made from the present source files, and this machine has the
-        processor features and system functions that it needs."""
+        """Return whether this stored machine code can be used: it was made from the present source files, and this
+        processor and system can run it. The processor must have all features in ``needs``, and all functions in
+        ``calls`` must have an address."""
         if not super().fits():
             return False
         initialize_llvm()
@@ -269,9 +270,9 @@ class ModuleFile(CodeFile):
 
 
 def write_sealed(file: Path, description: dict[str, Any], content: bytes) -> None:
-    """Write a JSON ``description`` and the bytes ``content`` to a file that begins with their SHA-256 digest. The
-    file is written under another name first and then renamed, so that other processes see the complete file or
-    none. Nothing is written if sources changed since they were loaded."""
+    """Write a JSON ``description`` and the bytes ``content`` to a ``file`` that begins with their SHA-256 digest,
+    to be read by ``read_sealed``. The file is written under another name first and then renamed, so that other
+    processes see the complete file or none. Nothing is written if source files changed since they were loaded."""
     if sources_changed():
         return
     words = json.dumps(description).encode()

@@ -62,9 +62,9 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, in compiled code, as Numba
-    intrinsic. Return the former value of its control register, for ``restore_control``. ``typing`` is Numba's
-    typing context.
+    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, and return the former
+    value of its control register. The value is for ``restore_control``. With checks of indices nothing is changed.
+    This is a Numba intrinsic, used in compiled code; ``typing`` is Numba's typing context.
 
     Checked kernels, which may leave by an error, do not flush.
     """

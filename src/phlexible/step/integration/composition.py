@@ -45,8 +45,9 @@ def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array,
 
 
 def check_lossless(mechanism: Mechanism, numerical_damping: float) -> None:
-    """Raise ``ModelError`` if a mechanism has damping, numerical damping or controllers: methods of order
-    above 2 have substeps that go backwards in time, in which damping would feed energy in.
+    """Raise ``ModelError`` if a mechanism has damping (viscosity, lossy elements, ``numerical_damping``) or
+    controllers. Time integration of order above 2 has substeps that go backwards in time, in which damping would
+    feed energy in. The message lists everything that was found.
 
     Raises:
         ModelError: names what loses energy, or the controller.

@@ -189,9 +189,9 @@ class SampledController:
 def evaluated(
     value: ControlledValue, controller: Callable[[float, Array], object], time: float, measured: Array
 ) -> object:
-    """Return the unchecked result of the function of a ``controller``, called with a time [s] and an array
-    ``measured`` of its measurements. Any exception that it raises becomes a ``FunctionError`` that names the load
-    that ``value`` describes; errors of this library pass unchanged.
+    """Return the unchecked result of a ``controller``, called with a time [s] and a measurement array
+    ``measured``. An exception that it raises becomes a ``FunctionError`` that names the time and the load that
+    ``value`` describes. Errors of this library and Ctrl-C pass unchanged.
 
     Raises:
         FunctionError: it raised; names it and the time.
@@ -297,8 +297,9 @@ class Controllers:
         return bool(self._controlled)
 
     def moving_rates(self, times: Array) -> Array:
-        """Return the time derivatives of all points and directions that are fixed to moving frames (with prescribed
-        motion), in world axes. Shape (times, vectors of moving frames, 3)."""
+        """Return the time derivatives at ``times`` [s] of all points and directions on moving frames (ground
+        frames with prescribed motion) that controllers use. They are in world axes, shape (times, vectors, 3):
+        velocities of points, and angular velocity cross direction."""
         result = np.zeros((len(times), len(self._moving), 3))
         for column, (_, vector) in enumerate(self._moving):
             frame = self._assembly.system.moving_frames[vector.frame]

@@ -105,10 +105,11 @@ class RunEvents:
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
-        """Return the index of the first time step between ``instants`` [s] at whose end a condition of an event is
-        newly satisfied. If there is none, return None, and conditions store these time steps as accepted.
-        ``watched`` are the states at the ends of the computed time steps, arrays by the names of the state tables
-        (position, velocity, ...), with a first axis (steps,).
+        """Return the index of the first time step at whose end a condition of a pending event is newly satisfied.
+        Newly means that it was not satisfied at the end of the step before. If there is none, return None, and
+        conditions store these time steps as accepted. ``instants`` [s] begin with the start; ``watched`` are the
+        states at the ends of the computed time steps, arrays by the names of the state variables, with a first
+        axis (steps,).
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.

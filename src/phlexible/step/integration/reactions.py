@@ -106,10 +106,10 @@ def reactions(
     settled: Array,
 ) -> tuple[Array, Array] | None:
     """Return the constraint multipliers, shape (constraints,), and the forces of elements, shape (forces,), of a
-    ``system`` at a ``state``. They follow from the accelerations of the equations of motion; None if joints
-    contradict each other. Given are coordinates ``theta`` of the forces, load ``values``, contact forces
-    ``pushed``, independent constraint ``rows``, the instant ``at``, and ``settled``, the velocities of damping
-    forces.
+    ``system`` at a ``state``. Multipliers follow from the accelerations of the equations of motion; those outside
+    of the independent ``rows`` are zero. None if joints contradict each other. Inputs are coordinates ``theta`` of
+    the forces, load ``values``, contact forces ``pushed``, the instant ``at``, and the velocities ``settled`` for
+    damping forces.
 
     Args:
         system: what moves.

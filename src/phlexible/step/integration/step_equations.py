@@ -29,10 +29,10 @@ class StepEquations:
     def residual(
         self, states: Array, sizes: Array, moving: Array, loads: Array, with_ends: bool = False
     ) -> tuple[Array, Array]:
-        """Return the residuals of time steps of ``sizes`` [s], shape (steps, unknowns), and their end states,
-        shape (steps, state size), or none without ``with_ends``. ``states`` are (steps + 1, state size), or
-        (steps, 2, state size) as separate pairs. ``moving`` are the prescribed vectors there, ``loads`` the load
-        values in the steps. End states are the states at the start with new history variables.
+        """Return the residuals of the equations of time steps of ``sizes`` [s], shape (steps, unknowns). Second
+        are their end states, shape (steps, state size), or no rows without ``with_ends``: the start states with
+        new history variables. ``states`` are (steps + 1, state size), or (steps, 2, state size) as separate pairs.
+        ``moving`` are the prescribed vectors there, ``loads`` the load values in the steps.
 
         Args:
             states: pairs of stored instants (N, 2, state size), or instants (N + 1, state size) with a step
@@ -54,9 +54,9 @@ class StepEquations:
         self, states: Array, size: float, moving: Array, loads: Array, directions: Array
     ) -> tuple[Array, Array]:
         """Return the exact derivatives of the residual and of the end state of one time step along k
-        ``directions``. The time step has the length ``size`` [s]; directions are in the space of its two
-        ``states``. Shapes (k, unknowns) and (k, state size). ``moving`` are the prescribed vectors at both states,
-        ``loads`` the load values.
+        ``directions``. They are computed with dual numbers; shapes (k, unknowns) and (k, state size). The time
+        step has the length ``size`` [s]; a direction is a change of both its ``states``, at start and end.
+        ``moving`` are the prescribed vectors at both states, ``loads`` the load values.
 
         They are exact to round-off; where a formula has two branches they are those of the branch that it takes.
 

@@ -152,8 +152,8 @@ class Stepper(MechanismState):
 
     def attempt(self, time: float, step: float) -> bool:
         """Compute one time step of length ``step`` [s] with loads and prescribed motions constant as at a ``time``
-        [s], and return whether it converged. If it did, the stepper has the state at its end. Contacts do not
-        divide the step into substeps."""
+        [s], and return whether it converged. If it did, the stepper has the state at its end, otherwise the state
+        at its start. Contacts do not divide the step into substeps."""
         instants = np.array([time, time])
         moving, loads = self.assembly.moving_values(instants), self.assembly.load_values(instants[:1])
         course, rows = Course(np.ones(1), moving, loads), StoredRows(self.memory, 1, Storage())
@@ -312,10 +312,11 @@ class Stepper(MechanismState):
         continues: bool = False,
         purpose: Purpose = REGULAR,
     ) -> StepRequest:
-        """Return the options of a call of the compiled loop as a tuple: number of ``steps``, damping, tolerances.
-        Each ``every``-th time step is stored, ``since_stored`` steps were computed since the last stored one.
-        ``longest`` is the largest of the substeps [s]; ``continues`` says that the run goes on from the call
-        before. ``purpose`` selects the variant of the time step."""
+        """Return the options of a call of the compiled loop as a tuple: number of ``steps``, damping, tolerances
+        and the options below. Each ``every``-th time step is stored, ``since_stored`` steps were computed since
+        the last stored one. The tolerance of velocities is a small length over ``longest``, the largest of the
+        substeps [s]. ``continues`` says that the run goes on from the last call. ``purpose`` selects the variant
+        of the time step."""
         return StepRequest(
             steps,
             self.damping,

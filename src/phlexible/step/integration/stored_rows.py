@@ -147,9 +147,9 @@ class StoredRows:
 
     def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
         """Count ``steps`` more time steps and the instants that they store; 0 steps change nothing. If the last
-        stored instant still needs it, its reactions become the mean with the ``reactions`` of the first step,
-        shape (reactions,). ``stored`` are states in another array, shape (instants, state size): it replaces the
-        own array if it has all instants, else it is copied."""
+        stored instant is also the last computed one, its reactions become the mean with the ``reactions`` of the
+        first new step, shape (reactions,). ``stored`` are states in another array, shape (instants, state size):
+        it replaces the own array if it has all instants, else it is copied."""
         if not steps:
             return
         if stored is not None and len(stored) == len(self.rows):

@@ -23,11 +23,11 @@ STICKS, SLIPS, BACK, FILLS, GIVES = 0.0, 1.0, -1.0, 2.0, 3.0
 
 @exported
 def capstan_force(t: Tables, i: int, h: float) -> None:
-    """Compute the mean tensions of interaction i, a tendon with friction on its guides (capstan friction), over a
-    time step of length h [s]. The generalized forces on its scalar functions, negative since tension pulls guides
-    together, go to ``t.generalized``. Their derivatives with respect to the functions at the end go to
-    ``t.tangent``, material that flows through the guides to ``t.flow_end``, lost energy to ``t.loss``. ``t``
-    contains all arrays of the model and its state."""
+    """Compute the mean tensions of interaction i, a tendon with capstan friction on its guides, over a time step
+    of length h [s]. Generalized forces on its scalar functions, negative since tension pulls guides together, go
+    to ``t.generalized``, derivatives with respect to the functions at the end to ``t.tangent``. Flows of material
+    through the guides go to ``t.flow_end``, lost energy, which is never negative, to ``t.loss``. ``t`` contains
+    all arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     stiffness, feed = t.force_stiffness[f] * t.length_scale[f], _start_pieces(t, i)

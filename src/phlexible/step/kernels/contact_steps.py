@@ -413,10 +413,11 @@ def scale_prescribed_motion(t: Tables, share: float) -> None:
 
 @compiled
 def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, of_stops: float) -> float:
-    """Return the squared frequency omega^2 [1/s2] of the first ``pairs`` active contact pairs that decides on
-    substeps. It is the largest of single pairs, or a fixed fraction of an upper bound for all pairs together if
-    that is larger. Where the bound would require substeps of the user's step ``longest`` [s], it is lowered to the
-    coupled frequency plus ``of_stops`` (omega^2 of stops), if smaller. h is the length of the time step."""
+    """Return the squared angular frequency [1/s2] of the first ``pairs`` active contact pairs that decides on the
+    number of substeps. It is the largest of single pairs, or a fixed fraction of an upper bound for all pairs
+    together if that is larger. If the bound would require substeps of the user's step ``longest`` [s], it is
+    lowered to the coupled frequency by power iteration plus ``of_stops``, that of stops, if smaller. h is the
+    length of the time step [s]."""
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     clear_matrix_pairs(t)
     for n in range(pairs):

@@ -246,11 +246,11 @@ def evaluate_residual(
     h: float,
     damping: float,
 ) -> None:
-    """Compute the residual of one time step of length h between the stored ``states`` number ``first`` and
-    ``second``, and store it in ``t.residual``, shape (unknowns,). The state becomes that of ``first``. ``moving``
-    are the prescribed vectors at all stored states; of ``load_values``, three for each load, those of number
-    ``step`` are used. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of
-    the model."""
+    """Compute the residual of the equations of one time step of length h [s] between two stored ``states``, and
+    store it in ``t.residual``. The step goes from state number ``first`` to ``second``; multipliers are those of
+    the later number. The state of the model becomes that of ``first``. ``moving`` are the prescribed vectors at
+    all stored states; of ``load_values`` those of number ``step`` are used. ``damping`` is numerical damping.
+    ``t`` contains all arrays of the model."""
     copy(states + max(first, second) * t.state_size, t.state, t.state_size)
     copy(t.multiplier, t.multiplier1, t.rows)
     copy(states + second * t.state_size, t.state, t.state_size)

@@ -113,9 +113,9 @@ def add_contraction(t: Tables, target: Reals, C: Matrix, N: Reals, m: int) -> No
 
 @compiled
 def add_skew_contraction(t: Tables, target: Reals, a: Vector, N: Reals, m: int) -> None:
-    """Add the sum over p and q of [a]_pq N_pq,i to ``target[i]`` for each shape function i of a floating body. [a]
-    is the skew-symmetric matrix of the vector a; N are the mass moments of the body, which has m shape functions.
-    Components of a that are zero are skipped. ``t`` contains all arrays of the model and its state."""
+    """Add the sum over axes p and q of [a]_pq N_pq,i to ``target[i]`` for each of the m shape functions i of a
+    floating body. [a] is the skew-symmetric matrix of the vector a; N are the body's mass moments. In plane models
+    only a.z counts. ``t`` contains all arrays of the model and its state."""
     if t.planes == 2:
         add_multiple(target, a.z, N + m, m)
         return
@@ -195,8 +195,8 @@ def add_moment_block(t: Tables, b: int, C: Matrix) -> None:
 
 @compiled
 def write_rotation_vector(target: Reals, v: Vector, count: int) -> None:
-    """Store a rotation vector v (such as an angular velocity) in the first ``count`` entries of ``target``. Stored
-    are all three components (``count`` 3), z alone in the plane (1), or none (0)."""
+    """Store a rotation vector v (such as an angular velocity) in the first ``count`` entries of ``target``. All
+    three components are stored for ``count`` 3, z alone, in plane models, for 1, and none for 0."""
     if count == 1:
         target[0] = v.z
     elif count > 1:
@@ -742,10 +742,10 @@ def frame_branch_size(t: Tables, b: int) -> int:
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the mean over a time step of strain number k in the Maxwell branches of floating body b, summed over
-    the branches. Weights are the stiffness ratios of the branches. A Maxwell branch is a spring and a dashpot in
-    series. The strain of the body changes by ``change`` in the time step of length h. ``t`` contains all arrays of
-    the model and its state."""
+    """Return the mean spring strain over a time step of the Maxwell branches of floating body b for strain number
+    k. It is summed over the branches, weighted by their stiffness relative to the body's. Strain numbers count
+    elastic coordinates, then scalar strains. The strain of the body changes by ``change`` in the time step of
+    length h [s]. ``t`` contains all arrays of the model and its state."""
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i

@@ -339,11 +339,11 @@ def acting_functions(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate theta of interaction i in a time step of length h, and its generalized
-    forces. The forces, on its scalar functions w, are the force along theta (positive towards larger theta) times
-    the discrete derivative of theta. Results are in ``t.theta_change`` and ``t.generalized``, derivatives of the
-    forces with respect to w at the end in ``t.tangent``. ``damping`` is numerical damping. ``t`` contains all
-    arrays of the model and its state."""
+    """Compute the change of the coordinate theta of interaction i in a time step of length h [s], and its
+    generalized forces. The forces, on the scalar functions w of which theta is made, are the force along theta
+    (positive towards larger theta) times the discrete derivative of theta. Results are in ``t.theta_change`` and
+    ``t.generalized``, derivatives of the forces with respect to w at the end in ``t.tangent``. ``damping`` is
+    numerical damping. ``t`` contains all arrays of the model and its state."""
     f, first = i - t.constraints, t.functions_begin[i]
     if t.coordinate_of[i] == PIECES:
         t.theta_change[f], t.force_slope[f] = 0.0, 0.0
@@ -520,10 +520,10 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute the sensor values ``items`` from the positions and rates of all points and directions, shape
-    (vectors, 3), and write them to ``measured``. They are coordinates (scalar functions, distances, angles) with
-    their rates, and positions with velocities of points. Return the index of the last item that is a distance of
-    zero, which has no rate, or -1.
+    """Compute the sensor values ``items`` from the ``positions`` and ``rates`` of all points and directions, shape
+    (vectors, 3). They are coordinates (scalar functions, distances, angles) with their time derivatives, and
+    positions with velocities of points, written to ``measured``. Angles are continued over full turns from
+    ``angles``. Return the index of the last item that is a distance of zero, which has no rate, or -1.
 
     A coordinate is made of ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a
     weighted sum of vectors whose indices are ``parts``. ``coefficients`` has first the weights of vectors, then the

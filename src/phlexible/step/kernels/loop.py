@@ -186,8 +186,9 @@ def advance(
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
     """Store the joint multipliers and element forces of a time step. They are copied to ``first`` if ``step`` is
-    0, the first time step of a call. Their mean with the time step before is written to row ``stored_row`` of the
-    stored states ``rows`` (-1: to none). ``t`` contains all arrays of the model and its state."""
+    0, the first time step of a call. In row ``stored_row`` of the stored states ``rows``, the values there, of the
+    time step before, are replaced by the mean of both (-1: in no row). ``t`` contains all arrays of the model and
+    its state."""
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -540,9 +541,9 @@ def set_vectors(target: Vectors, source: Reals, count: int) -> None:
 
 @compiled
 def store_state(t: Tables, stored: Reals) -> None:
-    """Compute the energies of the present state and copy all state tables to the array ``stored``, shape (state
-    size,). The largest time step error since the last stored state, ``t.step_error``, is then set to zero. ``t``
-    contains all arrays of the model and its state."""
+    """Compute the energies of the present state and copy all arrays of the state to ``stored``, shape (state
+    size,). The largest time step error since the last stored state, ``t.step_error``, is copied with them and then
+    set to zero. ``t`` contains all arrays of the model and its state."""
     begin_ports(t)
     compute_energies(t)
     copy(t.state, stored, t.state_size)

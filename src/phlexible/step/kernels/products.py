@@ -101,9 +101,10 @@ def add_product_forces(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors: Vectors) -> None:
-    """Add ``factor`` times the nodal forces of the stresses in product element e to the balances of its nodes in
-    ``t.residual``. ``stress`` has one entry for each scalar product of nodal vectors that is a strain, ``vectors``
-    one vector for each node, along which the forces act. ``t`` contains all arrays of the model and its state."""
+    """Add ``factor`` times the nodal forces of the stresses in shell element e to the residuals of its nodes,
+    ``t.residual``. Strains are scalar products of nodal vectors a and b, and ``stress`` has one entry for each. A
+    force on a is stress times the vector of b in ``vectors``, and conversely; nodal vectors after the first
+    position are differences from it. ``t`` contains all arrays of the model and its state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     for i in range(t.product_nodes_count[e]):
@@ -122,11 +123,11 @@ def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors:
 
 @exported
 def add_product_tangents(t: Tables, h: float, damping: float) -> None:
-    """Add h times the derivatives of the forces of all product elements to Newton's matrix ``t.blocks``, for a
-    time step of length h [s]. The derivatives are with respect to nodal velocities at the end; stresses are read
-    from ``t.product_stress``. ``damping`` is numerical damping, a multiple of the stiffness. Product elements are
-    shell elements whose strains are scalar products of nodal vectors. See docs/theory.md, 5, (5.29). ``t``
-    contains all arrays of the model and its state."""
+    """Add h times the derivatives of the forces of all shell elements to Newton's matrix ``t.blocks``, for a time
+    step of length h [s]. The derivatives are with respect to nodal velocities at the end, with material and
+    geometric stiffness; stresses are read from ``t.product_stress``. Strains of these elements are scalar products
+    of nodal vectors. ``damping`` is numerical damping, a multiple of the stiffness. See docs/theory.md, 5, (5.29).
+    ``t`` contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         k, places = t.product_nodes_count[e], t.product_positions[t.product_group[e]]
         nodes, K = t.product_node + t.product_nodes_begin[e], t.product_matrix
@@ -185,9 +186,10 @@ def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_f
 
 @compiled
 def set_start_stress(t: Tables, e: int) -> None:
-    """Write the strains p - p0 of product element e at the state to ``t.product_strain`` and its stresses H (p -
-    p0) to ``t.product_step``. p are scalar products of nodal vectors, p0 those without stress, and H is the
-    stiffness of this shell element. ``t`` contains all arrays of the model and its state."""
+    """Write the strains p - p0 of shell element e at the present state to ``t.product_strain`` and its stresses H
+    (p - p0) to ``t.product_step``. p are scalar products of nodal vectors, p0 their values without stress, and H
+    is the stiffness of the element. Positions are taken relative to the first node. ``t`` contains all arrays of
+    the model and its state."""
     g, nodes = t.product_group[e], t.product_node + t.product_nodes_begin[e]
     for p in range(t.product_pairs_count[g]):
         a, b = t.product_first[t.product_pairs_begin[g] + p], t.product_second[t.product_pairs_begin[g] + p]
@@ -202,9 +204,9 @@ def set_start_stress(t: Tables, e: int) -> None:
 
 @exported
 def add_product_energy(t: Tables) -> None:
-    """Add the energy that all product elements store at the state to the strain energy ``t.energy[1]`` [J].
-    Product elements are shell elements whose strains are scalar products of nodal vectors. ``t`` contains all
-    arrays of the model and its state."""
+    """Add the elastic energy of all shell elements at the present state to the strain energy ``t.energy[1]`` [J].
+    It is half the scalar product of stresses and strains; strains of these elements are scalar products of nodal
+    vectors. ``t`` contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]

@@ -58,9 +58,10 @@ def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix
 
 @compiled
 def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Return the change in the time step of the directors at quadrature point p of a rod, as rows of a 3 x 3
-    matrix. Directors are the axes of the rod's sections, interpolated with the ``weights``. ``t`` contains all
-    arrays of the model and its state."""
+    """Return the change in the time step of the directors at quadrature point p of a rod, in world axes. They are
+    the rows of a 3 x 3 matrix. Directors are the axes of the rod's sections, here sums over the nodes of the point
+    with the ``weights`` (shape functions or their derivatives). ``t`` contains all arrays of the model and its
+    state."""
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):

@@ -241,10 +241,10 @@ def density(t: Tables, g: int, c: Vector, x: Vector) -> float:
 def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
-    """Return the mean second Piola-Kirchhoff stress S of group g of soft elements over a time step, as diagonal
-    and shear components [Pa]: the discrete gradient of the energy while C goes from (c, x) to (c + dc, x + dx),
-    plus gamma D delta(E) of viscosity and numerical damping. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the mean second Piola-Kirchhoff stress [Pa] of one material over a time step, as vectors (11, 22, 33)
+    and (23, 13, 12). It is the discrete gradient of the energy of group g of soft elements while C = F^T F changes
+    from (c, x) by (dc, dx). To it gamma times the small-strain elasticity times the strain change is added, for
+    viscosity and numerical damping. ``t`` contains all arrays of the model and its state."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     trace = 0.5 * gamma * lame * trace_of(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx
@@ -274,10 +274,10 @@ def mean_cofactor(c: Vector, x: Vector, ec: Vector, ex: Vector) -> tuple[Vector,
 
 @compiled
 def set_stress_tangent(t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float) -> None:
-    """Write the derivative of ``mean_stress``, 2nd Piola-Kirchhoff stress, with respect to the Green-Lagrange
-    strain at the end into ``t.soft_tangent`` [Pa]. It is a 6 x 6 matrix stored by columns, with engineering shear
-    strains. g is the group of elements with one law; c and x are diagonal and off-diagonal entries of C = F^T F at
-    the start. dc and dx are their changes, gamma is the factor of viscous and numerical damping."""
+    """Write the derivative of ``mean_stress``, second Piola-Kirchhoff stress, with respect to the Green-Lagrange
+    strain at the end into ``t.soft_tangent`` [Pa]. It is a 6 x 6 matrix stored by columns, with doubled shear
+    strains. g is the group of elements with one law. c and x are components (11, 22, 33) and (23, 13, 12) of C =
+    F^T F at the start, dc and dx their changes, gamma is the factor of viscous and numerical damping."""
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     ec, ex, is_quadratic = c + dc, x + dx, t.soft_law[g] == QUADRATIC
     spread, own = 0.5 * gamma * lame, gamma * shear
@@ -397,9 +397,10 @@ def mixed_energy(t: Tables, g: int, a: Vector, x: Vector, b: Vector, y: Vector) 
 
 @compiled
 def branch_stress(t: Tables, e: int, p: int, dc: Vector, dx: Vector, h: float) -> tuple[Vector, Vector]:
-    """Return the mean stress over a time step of the Maxwell branches at quadrature point p of soft element e,
-    diagonal and shear components [Pa]. C changes by (dc, dx) in the time step of length h. A Maxwell branch is a
-    spring and a dashpot in series. ``t`` contains all arrays of the model and its state."""
+    """Return the mean stress [Pa] over a time step of the Maxwell branches at quadrature point p of soft element
+    e. It is the small-strain elasticity times the mean spring strains, as vectors (11, 22, 33) and (23, 13, 12). C
+    changes by (dc, dx) in the time step of length h [s]. A Maxwell branch is a spring and a dashpot in series.
+    ``t`` contains all arrays of the model and its state."""
     g, a, x = t.soft_group[e], vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -446,10 +447,10 @@ def advance_soft_branches(t: Tables, h: float) -> float:
 
 @compiled
 def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h: float) -> float:
-    """Replace the strains ``t.soft_strain`` of the Maxwell branches at quadrature point p of soft element e by
-    those at the end of a time step; return the energy that their dashpots lose [J]. C changes by (dc, do) in the
-    time step. A Maxwell branch is a spring and a dashpot in series. h is the length of the time step [s]. ``t``
-    contains all arrays of the model and its state."""
+    """Replace the strains of the Maxwell branches at quadrature point p of soft element e by their values at the
+    end of a time step. A branch is a spring and a dashpot in series; its strain decays and follows the change (dc,
+    do) of C. The strains are stored in ``t.soft_strain``. Return the energy that the dashpots lose [J]. h is the
+    length of the time step [s]. ``t`` contains all arrays of the model and its state."""
     g, lost = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):

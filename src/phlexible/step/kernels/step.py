@@ -129,9 +129,9 @@ def constraint_residuals(t: Tables, h: float) -> None:
 
 @exported
 def constraints_close(t: Tables) -> Truth:
-    """Return whether all active constraint rows (equations of joints and drives) are satisfied at the end of the
-    time step. Allowed are a fixed fraction of the length of the row (1 for cosines) and its round-off. ``t``
-    contains all arrays of the model and its state.
+    """Return whether all active constraint rows (scalar equations of joints and drives) are satisfied at the end
+    of the time step. The allowed error is a fixed fraction of the row's length scale (1 for cosines) plus its
+    round-off. ``t`` contains all arrays of the model and its state.
 
     With relaxed joints small updates of the velocities do not show it: multipliers of joints that contradict each
     other grow from update to update and move nothing.
@@ -209,10 +209,10 @@ def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> Non
 
 @compiled
 def set_auxiliary_rows(t: Tables, k: int) -> None:
-    """Write the rows of auxiliary unknown k into Newton's matrix, ``t.blocks``: ones on the diagonal, minus the
-    motion of the point in the columns of the body. The unknown is the change dx of a point or direction of an
-    elastic body in an iteration. Its equation says that dx is the motion of the point times the velocity changes
-    of the body. ``t`` contains all arrays of the model and its state."""
+    """Write the rows of auxiliary unknown k into Newton's matrix ``t.blocks``. The unknown is the change dx of a
+    point or direction of an elastic body in an iteration. Its equation says that dx equals the derivative of the
+    vector times the velocity changes of the body: ones on the diagonal, minus that derivative in the columns of
+    the body. ``t`` contains all arrays of the model and its state."""
     vector_number, d = t.auxiliary_vector[k], t.dimension
     width = t.velocities_count[t.vector_carrier[vector_number]]
     motion = t.motion + t.lever_vectors_begin[vector_number]
@@ -317,10 +317,11 @@ def begin_step(t: Tables) -> None:
 
 @exported
 def begin_bodies(t: Tables, continues: bool) -> None:
-    """Compute the velocities, elastic coordinates, inertia moments and strains of all floating bodies and nodes at
-    the start of the time step, from the state. They are written to ``t.linear0``, ``t.spin0``, ``t.rate0``,
+    """Compute the quantities of all floating bodies and nodes at the start of the time step from the state. They
+    are velocities, elastic coordinates, mass moments and strains, in ``t.linear0``, ``t.spin0``, ``t.rate0``,
     ``t.xi0``, ``t.moment0`` and ``t.strain0``. If the step ``continues`` an accepted one, strains at the end of
-    that step are copied instead of computed. ``t`` contains all arrays of the model and its state."""
+    that step are copied instead of computed. Groups of equal bodies do so in SIMD lanes. ``t`` contains all arrays
+    of the model and its state."""
     for b in range(t.carriers):
         unpack_velocity(t, b, t.velocity, t.linear0, t.spin0, t.rate0)
     for b in range(t.frames):

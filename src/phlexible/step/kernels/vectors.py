@@ -30,8 +30,9 @@ from phlexible.step.tables.declarations import GIVEN, MOVING
 
 @compiled
 def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
-    """Return point or direction k of a floating body in body axes at its elastic coordinates eta: the undeformed
-    vector plus the shape functions times eta. ``t`` contains all arrays of the model and its state."""
+    """Return point or direction k of a floating body in body axes, relative to the centre of mass, at elastic
+    coordinates eta. It is the undeformed vector plus the sum of shape functions times eta; only the range of
+    coordinates that move the vector is used. ``t`` contains all arrays of the model and its state."""
     rho, P, first = t.vector_base[k], t.shape + t.shape_vectors_begin[k], t.vector_first[k]
     for j in range(t.vector_last[k] - first):
         rho += eta[first + j] * P[j]

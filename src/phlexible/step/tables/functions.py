@@ -67,8 +67,9 @@ class ForceFamily:
 
 
 def parse_families(text: str) -> tuple[ForceFamily, ...]:
-    """Return the force families (programs of the compiled time step) that a text declares, one a line: name,
-    title, count, then fields; lines that begin with a bar continue the line before."""
+    """Return the force families (groups of forces with their own compiled program) that a ``text`` declares, one a
+    line. A line has name, title, name of its count, then fields as "key: value", separated by bars. Lines that
+    begin with a bar continue the line before."""
     found = []
     for line in text.strip().replace("\n    |", " |").splitlines():
         name, title, count, *fields = (part.strip() for part in line.split("|"))

@@ -301,9 +301,10 @@ class Memory:
 
     @property
     def header_layout(self) -> tuple[IntArray, dict[int, int], int]:
-        """Return three values by which code without Python places the tables that change during a run. They are a
-        header that contains only counts, the offset of each such table by its index in the header, and the total
-        count of floats. A header is the array of a model's counts and addresses of tables."""
+        """Return three values from which code without Python can place the arrays that change during a run. They
+        are a header with only the counts filled in, a dictionary from the index of each such array in the header
+        to its offset, and the total number of floats. A header is the integer array of a model's counts and
+        addresses of arrays."""
         header = np.zeros_like(self._template)
         counts = [index for index, table in enumerate(TABLES) if table.kind is Kind.COUNT]
         header[counts] = self._template[counts]
@@ -407,8 +408,9 @@ def get_structure(digest: str) -> Structure:
 
 
 def specialized_structure(plan: Memory, connected: Memory) -> Structure:
-    """Return the structure (constants of a program that is compiled for one model structure alone): counts and
-    integer tables of ``plan``, and the functions whose programs are loaded in ``connected``."""
+    """Return the constants of a program that is compiled for one model structure alone: counts, integer arrays and
+    available functions. Counts and integers are those of ``plan``, functions those whose programs are loaded in
+    ``connected``. A digest of all is the name of the structure."""
     integers = {
         table.name: plan._tables[table.name].ravel().view(np.int64)
         for table in TABLES
@@ -473,8 +475,9 @@ class LaneMemory:
             program(self.header)
 
     def set_memories(self, memories: Sequence[Memory]) -> None:
-        """Copy the tables and states of several mechanisms (``memories``) into the SIMD lanes, one mechanism each.
-        Lanes that are left over receive copies of the first one."""
+        """Copy the constant arrays and states of several mechanisms (``memories``) into the SIMD lanes, one
+        mechanism each. Lanes that are left over receive copies of the first. Constants that are there already are
+        not copied again."""
         spread = [*memories, *[memories[0]] * (self.width - len(memories))]
         self.set_tables(spread)
         for lane, memory in enumerate(spread):

@@ -375,10 +375,10 @@ def _apply_line_forces(t: Tables, i: int, j: int, h: float) -> None:
 
 @compiled
 def round_contact_point(t: Tables, i: int, j: int, s: float, e: Vector) -> Vector:
-    """Return the contact point in the world of two round shapes i and j (balls or segments) [m]. It divides the
-    vector e, from the axis of j to that of i, in the ratio of the radii. If i has no rotation it is on the axis of
-    i, else if j has none on the axis of j. s is the parameter on the axis of i. ``t`` contains all arrays of the
-    model and its state."""
+    """Return the contact point [m] of two round shapes i and j (balls or segments) in world axes. It divides the
+    vector e, from the axis point of j to the axis point of i, in the ratio of the radii. If the body of i has no
+    rotation (a node), it is on the axis of i, else if that of j has none on the axis of j. s is the parameter on
+    the axis of i. ``t`` contains all arrays of the model and its state."""
     x = axis_point(t, i, s)
     if t.member_axis[6 * i] < 0:
         return x

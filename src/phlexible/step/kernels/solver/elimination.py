@@ -59,9 +59,9 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
 @exported
 def substitute(t: Tables, b: Reals, columns: int) -> None:
     """Solve the linear system with the factored Newton's matrix by forward and back substitution, in place. The
-    right sides b, shape (unknowns, columns), are replaced by the solutions. While equal bodies are computed in
-    SIMD lanes (teams), ``columns`` must be 1, which is not checked. ``t`` contains all arrays of the model and its
-    state."""
+    right sides b, shape (unknowns, columns), are replaced by the solutions. While groups of equal bodies are
+    computed in SIMD lanes, ``columns`` must be 1, which is not checked. ``t`` contains all arrays of the model and
+    its state."""
     if columns == 1:
         substitute_columns(t, b, 1)
     else:
