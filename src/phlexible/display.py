@@ -132,8 +132,8 @@ class Html:
 
 
 def table(rows: Iterable[Sequence[str | Html]], heads: Sequence[str] = (), title: str = "") -> str:
-    """Return an HTML table of ``rows``, each with a name and values, under optional column heads and a
-    ``title``."""
+    """Return an HTML table of ``rows`` as a text. Each row has a name, shown as row head, and values. Optional are
+    column heads (``heads``) and a ``title`` as caption. Texts are escaped, unless they are ``Html``."""
     lines = [f"<caption style='text-align:left;font-weight:600'>{escape(title)}</caption>"] if title else []
     if heads:
         cells = "".join(f"<th scope='col' style='{CELL}'>{escape(head)}</th>" for head in heads)

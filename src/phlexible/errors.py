@@ -51,8 +51,8 @@ def listed_warnings(texts: list[str] | None = None) -> Iterator[list[str]]:
 
 @contextmanager
 def deferred_warnings() -> Iterator[list[str]]:
-    """Context manager that lists the warnings that occur inside, each as its category and text, instead of giving
-    them."""
+    """Context manager that collects phlexible's warnings that occur inside in the list that it yields, instead of
+    issuing them. Each is a text with category and message. Contexts nest; the inner one collects."""
     given: list[str] = []
     token = _deferred_warnings.set(given)
     try:

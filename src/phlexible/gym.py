@@ -121,10 +121,10 @@ class Env(gymnasium.Env[Array, Array]):
         return self._seen(), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
-        """Advance the simulation by one interval with an action. Return observation, reward, terminated,
-        truncated, and {"time": t}, as Gymnasium requires. The reward is that of the user's function. Terminated is
-        True if the user's ``is_over`` says so, or if a time step fails; "error" is then added to the dictionary.
-        Truncated is True at the end of the duration.
+        """Advance the simulation by one interval with an action (input values). Return observation, reward,
+        terminated, truncated, and {"time": t} [s], as Gymnasium requires. The reward is the value of the user's
+        function. Terminated is True if the user's ``is_over`` says so, or if a time step fails; the message is
+        then added under "error". Truncated is True at the end of the duration.
 
         Raises:
             ParameterError: an action of another shape or with numbers that are not finite.

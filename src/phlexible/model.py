@@ -553,9 +553,10 @@ class Model(Mechanism):
         fixed: Iterable[PlacedBody | str] = (),
         weights: Mapping[str, float] | None = None,
     ) -> AssembledModel[Self]:
-        """Return this model at the nearest pose at which its joints close, if the given positions of bodies
-        are approximate. Bodies in ``fixed`` stay where they are; those with large ``weights`` (by name) move
-        little.
+        """Return this model at the nearest pose at which its joints close, if the given positions of bodies are
+        approximate. Displacements, weighted by mass, are as small as possible. Bodies in ``fixed`` stay where they
+        are; those with large ``weights`` (by name) move little. The result has the new model and how each body
+        moved; this model is unchanged. JointGapError if the joints cannot close.
 
         Bodies move undeformed, strings evenly between their ends and the nodes that joints hold, rods without
         further strains where joints close then, and all as little as possible, ``int rho |displacement|^2`` over

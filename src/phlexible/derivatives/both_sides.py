@@ -171,8 +171,9 @@ def separate_masks(
 
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
     """Split parameters into groups that can be perturbed together, and return lists of their keys in ``shared``.
-    No entry of the model data is changed by two parameters of a group, according to the masks in ``shared``. At
-    most one parameter of a group changes sensor values; the parameters in ``unread`` are known to change none."""
+    ``shared`` maps a parameter to masks of the model data that it changes. No entry of the data is changed by two
+    parameters of a group. At most one of a group may change sensor values directly; parameters in ``unread`` are
+    known to change none."""
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -184,8 +185,9 @@ def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[i
 
 
 def lie_within(other: ModelChanges, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Return whether all changes of ``other``, a perturbed model, lie within the masks of the parameters that
-    were perturbed. Changes that are round-off of ``sizes`` are ignored."""
+    """Return whether all changes of model data in ``other``, a model with several perturbed parameters, lie within
+    the ``masks`` of these parameters. Masks are boolean arrays by data array. Changes below the round-off of the
+    largest value in ``sizes`` are ignored. If so, the parameters change disjoint data."""
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -203,9 +205,9 @@ def equal_readings(first: Array, second: Array) -> bool:
 
 
 def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
-    """Return all data of the model ``other`` minus those of ``base``, the model of a run: arrays, prescribed
-    motions and loads over time, initial state. Equal arrays are left out. Return None if integer arrays or shapes
-    differ, so that differences do not describe the change."""
+    """Return all data of the model ``other`` minus those of ``base``, the model of a run. Data are the arrays of
+    real numbers, prescribed motions and loads over time, and the initial state. Equal arrays are left out. Return
+    None if integer arrays or shapes differ, so that differences do not describe the change."""
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -296,10 +298,10 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the models of a run for central differences: for each parameter in ``directions`` one with it
-    increased and one with it decreased. Parameters that change different data share models, to save calls of the
-    build function. ``base`` is the model of the run, ``recipe`` builds models from ``varied``, the parameters.
-    ``reads_same`` is a function: whether a model's sensor values equal those of ``base``.
+    """Build the models of a run for central differences, one with each parameter in ``directions`` increased and
+    one with it decreased. Parameters that change different data share models, to save calls of the build function.
+    If sensor values do not change with a parameter, the decreased model may be left out. ``base`` is the run's
+    model, ``recipe`` builds models, ``reads_same`` tells whether a model's sensor values equal those of ``base``.
 
     Args:
         run: the run that is differentiated.

@@ -402,10 +402,10 @@ class CostsOfRun:
 
     def slopes(self, recipe: Recipe[Costs], varied: Parameters) -> Array:
         """Return the derivatives of all costs of this run with respect to all parameters by the adjoint method,
-        shape (costs, parameters). Equations and sensors are differentiated by central differences at the recorded
-        states and multiplied by adjoints. ``recipe`` builds the perturbed models, ``varied`` has the parameters.
-        Samples of a signal that act in different time steps are perturbed together; those that change only loads
-        need no model.
+        shape (costs, parameters). Residuals and sensors are differentiated by central differences at the recorded
+        states; residuals are multiplied by the adjoints. ``recipe`` builds the perturbed models, ``varied`` has
+        the parameters. Samples of a signal that act in different time steps are perturbed together; if they change
+        only loads, no model is built.
 
         Raises:
             PhlexibleError: as ``gradient``.

@@ -108,9 +108,10 @@ class IntervalStepper(RecordingStepper):
         return max(super().values_per_step, CHUNK_BYTES // (BYTES * max(1, self._most // 2)))
 
     def advance(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
-        """Compute time steps of length ``step`` [s] between the given instants [s], log them, and store the call
-        so that it can be repeated. If the log would get longer than a section of the run may be, the section is
-        closed first. ``storage`` says which instants are stored."""
+        """Compute time steps of length ``step`` [s] between the given ``instants`` [s], log them, and store the
+        call so that it can be repeated. If the log would exceed the allowed number of steps and the first instant
+        is a stored one, the present interval of the run is closed first. ``storage`` says which instants are
+        returned."""
         done = sum(len(each.sizes) for each in self.log if isinstance(each, Stepped))
         if done + len(instants) - 1 > self._most and np.isin(instants[0], self._grid):
             self.close()
@@ -133,9 +134,10 @@ class IntervalStepper(RecordingStepper):
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present section of a long run, if its log is not empty. The function that this stepper was made
-        with is called with a ``RepeatedInterval`` and the log. The interval has the state at the section's start,
-        and the calls and instants that repeat it. Log and calls are then cleared."""
+        """End the present time interval of a long run, unless its log is empty. The function given at construction
+        is called with a ``RepeatedInterval`` and the log. A ``RepeatedInterval`` has the state at the start, and
+        the calls and stored instants with which the interval can be computed again. Then the log and the calls are
+        cleared, to save memory."""
         if not self.log:
             return
         assert self._begin is not None, "something was done"
@@ -345,10 +347,10 @@ def gradient(
     scales: Mapping[str, float] | None = None,
     memory: float | None = None,
 ) -> tuple[float, Values]:
-    """Return a ``cost`` of a motion, a number, and its derivatives with respect to ``parameters`` of the model, in
-    their structure. ``build`` is called with all parameters as one argument and returns a model; ``cost`` is
-    called with the model. The motion is simulated for ``duration`` [s] in time steps of ``step`` [s], then
-    differentiated by one adjoint pass. If ``memory`` [bytes] does not suffice, this is done in sections.
+    """Return a ``cost`` of a simulated motion, a number, and its derivatives with respect to ``parameters`` of the
+    model, in their structure. ``build`` is called with the parameters and returns a model; ``cost`` is called with
+    the model. The motion of ``duration`` in time steps of ``step`` [s] is differentiated by one adjoint pass. If
+    ``memory`` [bytes] does not suffice, sections of the run are simulated again.
 
     The exact derivative of the *computed* motion: what central differences of whole runs tend to. It takes one run,
     one backwards, and two evaluations of the equations at the known states for each parameter; for all samples of a

@@ -224,10 +224,10 @@ class Parameters:
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return perturbations for finite differences that together change every sample of the signal ``name``
-        once, as few as possible. Samples perturbed together are so far apart that each time step of ``run``
-        depends on at most one of them. Each ``Direction`` has the sample that acts in every step and at every
-        instant. ``is_load``: the signal is evaluated in the middle of time steps only.
+        """Return perturbations that together change every sample of the signal ``name`` once, in as few groups as
+        possible. Samples perturbed together are so far apart that each time step of ``run`` depends on at most one
+        of them. Each ``Direction`` stores which sample acts in every step and at every instant, -1 for none.
+        ``is_load`` means that the signal is evaluated in the middle of steps only.
 
         Args:
             name: of the signal.
@@ -340,9 +340,10 @@ class Recipe(Generic[Measured]):
     argument: str
 
     def build_model(self, parameters: Any, similar: Built[Any] | None = None) -> Built[Measured]:
-        """Call the user's build function with ``parameters`` and return the model as ``Built``: its arrays,
+        """Call the user's build function with ``parameters`` and return the model as ``Built``, with its arrays,
         initial state and measured quantities (sensors or costs). Bodies equal to those of the model ``similar``
-        share their data. Raise ``ParameterError`` if the function returns no model.
+        share computed data. Raise ``ParameterError`` if the function returns no model, ``ModelError`` if the model
+        cannot be differentiated.
 
         Args:
             parameters: as the build function takes them.
@@ -418,9 +419,9 @@ def start_difference(
 
 
 def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
-    """Raise ``ModelError`` if a perturbed model (``other``) differs from ``base`` in its unknowns, or in times of
-    events that the user gave. Times of those events of ``run`` that happen inside of a time step, which is
-    differentiated, may differ. ``label`` names the parameter in the message.
+    """Raise ``ModelError`` if a perturbed model (``other``) differs from ``base`` in its unknowns (bodies,
+    coordinates, joints), or in prescribed times of events. Times of events that happen inside of a time step of
+    ``run``, which are differentiated, may differ. ``label`` names the parameter in the message.
 
     Args:
         base, other: the models.
@@ -465,10 +466,10 @@ def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
 
 
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
-    """Raise ``ModelError`` if equations are no smooth function of a parameter, for example because a mode changes
-    its sign or a mesh changes. Their changes with the parameter increased (``upper``) and decreased (``lower``)
-    must be opposite, up to round-off: residuals that the function ``noise`` returns, called without arguments.
-    ``label`` names the parameter in the message.
+    """Raise ``ModelError`` if the equations are no smooth function of a parameter, for example because a mode
+    changes its sign. ``upper`` and ``lower`` are the residuals' changes with the parameter increased and
+    decreased; they must be opposite up to a tolerance. If they are not, ``noise`` is called, and differences below
+    round-off of the residuals that it returns are ignored. ``label`` names the parameter.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.
@@ -487,9 +488,10 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Raise ``ParameterError`` if samples of a signal change the equations of time steps (``changes``) away
-    from their own instants. A signal with a delay does this. ``is_acting`` says which time steps are near a
-    changed sample. ``label`` names the signal in the message.
+    """Raise ``ParameterError`` if samples of a signal change time step residuals away from their own instants, as
+    with a delay. ``changes`` (steps, unknowns) are the residual changes for perturbed samples, ``is_acting`` a
+    mask of the steps near such a sample. Changes elsewhere must be below a small share of the largest, or
+    negligible. ``label`` names the signal.
 
     Args:
         changes: of the equations of each step due to samples that are far from each other, shape (N, unknowns).

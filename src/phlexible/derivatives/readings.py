@@ -137,9 +137,9 @@ class Reader:
         return found
 
     def run(self, states: Mapping[str, Array], instants: IntArray, has_energies: bool = False) -> RunOfStates:
-        """Return given states as if they were a recorded simulation, so that sensors can be evaluated at them.
-        ``states`` has an array (states, ...) for each name in ``OF_STATES``; ``instants`` are indices of the
-        times. Quantities that do not follow from a single state are NaN. Energies are computed only if
+        """Return given states as a recorded run, so that sensors can be evaluated at them. ``states`` has an array
+        (states, ...) for each name of a state array; ``instants`` are the indices of their times. Quantities that
+        do not follow from a single state, such as joint forces, are NaN. Energies are computed only if
         ``has_energies``; with history variables that raises ``ModelError``.
 
         Args:

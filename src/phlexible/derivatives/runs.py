@@ -503,9 +503,9 @@ def run_from_log(
     times: Array,
 ) -> TakenRun:
     """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps are
-    joined to one sequence, which a velocity jump ends; steps with forces that are functions of the state stay
-    single. ``first`` is the state at the first instant, ``times`` [s] are the instants to be stored. ``assembly``
-    contains the model's arrays.
+    joined to one sequence, which a velocity jump ends. Steps whose forces are functions of the end state stay
+    single intervals. ``first`` is the flat state at the first instant, ``times`` [s] are the stored instants.
+    ``assembly`` has the model's arrays.
 
     Args:
         assembly: whose memory derivatives may write into.
@@ -656,9 +656,9 @@ def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> 
 
 
 def output_slopes(run: TakenSteps, sensors: Sequence[Sensor]) -> Array:
-    """Return the derivatives of all values of ``sensors``, one sensor after the other, at all instants of a
-    ``run``. The shape is (instants, sensor values, 2 * velocities): columns of the pose, then of the
-    velocities."""
+    """Return the derivatives of the values of all ``sensors`` with respect to pose and velocities, at all instants
+    of a ``run``. The shape is (instants, sensor values, 2 * velocities), with sensors one after the other, and
+    columns of the pose before those of the velocities. Components on which a sensor does not depend are zero."""
     numbers, reader = 2 * run.assembly.memory.counts["velocities"], Reader(run.assembly, run.times)
     found = [np.zeros((run.count + 1, 0, numbers))]
     for sensor in sensors:

@@ -47,9 +47,9 @@ SOME = 50
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
     """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of its
-    steps (steps, unknowns). Only the first step is simulated again, for the unknowns that are not recorded. Return
-    None for events, controllers, history variables or halved steps, or if the equations of the model ``base`` are
-    not satisfied up to round-off.
+    steps (steps, unknowns). Only the first step is simulated again, for unknowns that are not recorded. Return
+    None for joint locks, controllers, history variables, halved steps or breakpoints, or if the recorded states do
+    not satisfy the equations of the model ``base`` up to round-off.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.

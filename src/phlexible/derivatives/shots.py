@@ -84,9 +84,9 @@ class NearStates:
 
     @cached_property
     def weights(self) -> Array:
-        """Factors that make the components of a change of this mechanism's pose comparable, shape (velocities,).
-        They are ``of_speeds``; those of elastic coordinates are multiplied by max(1, T sqrt(k/m)), with the
-        duration T of a shot, and stiffness k and mass m of the coordinate."""
+        """Factors that make the components of a small change of this mechanism's pose comparable, shape
+        (velocities,). They are the factors for velocities; for elastic coordinates they are multiplied by max(1, T
+        sqrt(k/m)). T is the duration of a segment [s], k and m are stiffness and mass of the coordinate."""
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -178,10 +178,10 @@ class NearStates:
         )
 
     def slopes(self, state: State) -> tuple[Array, Array]:
-        """Return the derivatives of pose and of velocities with respect to the minimal coordinates at a ``state``
-        with closed joints, each (velocities, count). They include the corrections that keep the joints closed.
-        Coordinates are those of the pose, then those of the velocities; rotations are rotation vectors in world
-        axes."""
+        """Return the derivatives of pose and velocities with respect to the minimal coordinates at a ``state``
+        with closed joints, two arrays (velocities, coordinates). They include the corrections that keep the joints
+        closed. Columns are first the coordinates of the pose, then those of the velocities. Rotations are rotation
+        vectors in world axes."""
         own = self._matrix(state) / self.weights
         turns = split_rigid(self.system.layout, self._change_to(_tables(state)))[1]
         forward = rotation_blocks(self.system.layout, (_right(phi) for phi in turns))

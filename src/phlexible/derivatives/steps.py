@@ -148,9 +148,9 @@ class TakenSteps:
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
         """Return the derivatives of the residuals of the time steps from instant ``first`` to ``last`` with
-        respect to a parameter that shifts these instants. The shape is (last - first, unknowns). ``rates`` are
-        derivatives of the instants. Central differences at constant states are used, with an increment of
-        ``short`` times the time between the two instants.
+        respect to a parameter that shifts these instants. The shape is (last - first, unknowns). ``rates`` are the
+        derivatives of the instants, shape (last - first + 1,). Central differences at constant states are used,
+        with an increment of ``short`` times the whole time interval.
 
         Args:
             first, last: indices of the instants at the ends of the steps.
@@ -173,8 +173,8 @@ class TakenSteps:
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:
-        """Return time step ``number`` of these time steps as an object of a single time step. Its final state
-        has the history variables of its initial state. History variables are strains of Maxwell branches,
+        """Return time step ``number`` of these time steps as an object with this step alone. In its final state,
+        history variables are copied from its initial state. History variables are strains of Maxwell branches,
         deflections of friction springs and impact speeds."""
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         indices = strain_indices(self.assembly)
@@ -570,8 +570,9 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
         return np.asarray(both[1, 1, 0])
 
     def exact(pose: Array, velocity: Array) -> Array:
-        """Return the exact change of the residual, shape (unknowns,). Given are changes of the pose at the
-        start and of the velocities at the end of the time step."""
+        """Return the exact change of the residual, shape (unknowns,), by dual numbers. ``pose`` is the change of
+        the pose at the start, ``velocity`` the change of the velocities at the end of the time step, both
+        (velocities,)."""
         tangents = np.zeros((count, pair.shape[1]))
         pose_tangents(system.layout, memory.rows(pair[:1]), memory.rows(tangents))
         direction = np.zeros((1, *pair.shape))

@@ -518,9 +518,9 @@ def _vjp_implicit(
 
 def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
     """Return the derivatives of pose and velocities with respect to parameters at all stored instants, both
-    (instants, parameters, velocities). ``start``, those of the initial state, are propagated forwards through the
-    linearized steps, jumps, controllers and locks; instants of events change too. ``changes`` has, for each
-    parameter, the derivatives of all these equations at constant states.
+    (instants, parameters, velocities). Derivatives of the initial state (``start``) are propagated forwards
+    through the linearized time steps, velocity jumps, controllers and locks. Instants of conditional events change
+    too. ``changes`` has, for each parameter, the derivatives of all residuals at constant states.
 
     Args:
         run: the run.

@@ -132,9 +132,9 @@ PAIRS = ("pair_bristle", PAIR), ("pair_turn", TURN)
 
 def strain_indices(assembly: Assembly) -> IntArray:
     """Return the indices of the differentiable history variables of a mechanism in a flat state array. They are
-    strains of viscoelastic branches (spring and dashpot in series), deflections of friction springs, slid lengths
-    at guides and impact speeds; flags and identification numbers are left out. ``assembly`` contains the model's
-    arrays.
+    strains of viscoelastic branches, deflections of friction springs, slid lengths at guides and impact speeds.
+    Flags and identification numbers of contact pairs are left out. The array is empty for a model without history.
+    ``assembly`` has the model's arrays.
 
     Contact pairs of groups come last, in the rows that the pairs have at the instant.
     """
@@ -152,8 +152,9 @@ def strain_indices(assembly: Assembly) -> IntArray:
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
     """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
-    step, shape (steps, history variables). They are computed from the states at both ends of the time steps, their
-    ``sizes`` [s] and the prescribed vectors ``moving``. ``assembly`` contains the model's arrays.
+    step, shape (steps, history variables). The compiled step equations compute them anew from the ``states`` at
+    both ends of the steps, step ``sizes`` [s] and prescribed vectors ``moving``; loads are zero. ``assembly`` has
+    the model's arrays.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -181,9 +182,9 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
 
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
     """Return arrays and an initial state of the same model in which rest lengths of tendons with friction are
-    history variables instead of parameters. Each variable is the length that has slid through a guide, minus the
-    rest lengths of the segments before the guide. A model without such tendons is returned unchanged. ``assembly``
-    contains the model's arrays, ``start`` is its initial state.
+    history variables instead of parameters. A variable is the length that has slid through a guide minus the rest
+    lengths of the segments before it. A model without such tendons is returned unchanged. ``assembly`` has the
+    model's arrays, ``start`` is its initial state.
 
     Forces have a kink where a piece that was slack begins a step just taut: equations must not depend on parameters
     that change its rest length, which central differences would take to both sides of the kink.

@@ -490,8 +490,9 @@ def cam_follower(
 
 
 def cam_surface(lift: float, around: int) -> tuple[Array, Array]:
-    """Return vertices (n, 3) and triangles of a cam that gives a roller's centre the displacement ``cam_lift``.
-    ``around`` is the number of facets around the cam."""
+    """Return vertices (n, 3) [m] and triangles (t, 3) of a flat cam around the z axis on which a roller follows
+    the displacement ``cam_lift``. The outline is offset by the roller's radius from the path of its centre.
+    ``lift`` is the largest displacement [m], ``around`` the number of facets around the cam."""
     angle, small, thick = 2 * np.pi * np.arange(around) / around, 1e-5, 0.02
 
     def centre(a: Array) -> Array:

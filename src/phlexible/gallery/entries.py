@@ -122,8 +122,9 @@ P = ParamSpec("P")
 
 
 def ready_model(**entry: Any) -> Callable[[Callable[P, Model]], Callable[P, Model]]:
-    """Decorator that makes a function which builds a model an entry of the gallery, and checks its arguments
-    by their annotations. ``entry`` has the fields of its ``GalleryEntry``, such as duration and time step.
+    """Decorator that makes a function which builds a model an entry of the gallery. Calls then check and convert
+    their arguments by the annotations; ParameterError is raised for unknown parameters and wrong values. ``entry``
+    has the fields of the ``GalleryEntry``, such as duration and time step, which is stored as attribute ``entry``.
 
     The function refuses parameters that it does not have, or that are of another kind than annotated.
 

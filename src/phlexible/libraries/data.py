@@ -153,9 +153,9 @@ def check_controllers(controlled: Sequence[ControlledValue]) -> None:
 
 
 def controllers_of(controlled: Sequence[ControlledValue], tables: OutputTables) -> tuple[ControllerData, ...]:
-    """Return the data of all linear controllers (``controlled``) of a model for a library, with matrices
-    discretized where they have a sampling period. The quantities that each controller measures are added to
-    ``tables``, before the outputs.
+    """Return the data of all linear controllers (``controlled``) of a model for a library. Matrices A and B are
+    discretized for controllers with a sampling period. The operations that compute the measured quantities are
+    appended to ``tables``. ModelError is raised for quantities that compiled code cannot measure.
 
     Raises:
         ModelError: what a controller of a compiled model cannot measure.

@@ -124,7 +124,9 @@ class FmuFiles:
 
     @property
     def header(self) -> str:
-        """Return the text of the C header ``fmu_data.h``, with the table of an FMU's variables."""
+        """Return the text of the C header ``fmu_data.h`` with the table of an FMU's variables. Each row has kind
+        (time, input, output, parameter), number, component, and whether it is an acceleration, which depends on
+        inputs. The token that identifies the FMU is defined too."""
         rows = ", ".join(
             f"{{PH_{each.kind}, {each.number}, {each.component}, {int(each.follows)}}}" for each in self.variables
         )

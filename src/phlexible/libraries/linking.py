@@ -65,10 +65,10 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform, ...]:
-    """Return the platforms for which a file is built: one for a library, one or more for an FMU. Without the
-    user's choice (``platforms``) they follow from the suffix of the ``path``: this machine if possible, for an FMU
-    all if ziglang is installed. Raise ``ParameterError`` for other suffixes, unknown platforms and platforms that
-    do not match the suffix.
+    """Return the platforms for which a file is built, one for a library, one or more for an FMU. Without the
+    user's ``platforms``, the suffix of ``path`` decides: this machine if its libraries have that suffix, for an
+    FMU all if ziglang is installed. Raise ``ParameterError`` for other suffixes, unknown platforms, several for a
+    library, and platforms with another suffix.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.

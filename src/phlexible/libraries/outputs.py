@@ -161,7 +161,8 @@ class MeasuredValues:
 
     def taped_run(self, name: str) -> TapedRun:
         """Return a run of one instant whose states are symbolic numbers, so that evaluating a sensor records its
-        operations on the tape. ``name`` is the output for messages."""
+        arithmetic operations. Joint forces that are not unique, and quantities that compiled code does not have,
+        are NaN. ``name`` is the output's name in messages."""
         system = self._assembly.system
         rows = dict(self._assembly.memory.rows(self._state[None]))
         rows["counter"] = np.zeros(rows["counter"].shape)

@@ -175,9 +175,9 @@ def description_of_values(table: str) -> str:
 
 
 def difference(usual: ModelData, other: ModelData) -> str:
-    """Return the end of a message on the first difference between a model with ``other`` parameter values and the
-    ``usual`` one. Bodies, joints, elements, inputs and names of outputs are compared. If all are equal, a general
-    text on laws, joints and modes is returned."""
+    """Return a text on the first difference in structure between a model with ``other`` parameter values and the
+    ``usual`` one. It is the end of an error message. Bodies, joints, elements, inputs, their values and names of
+    outputs are compared. If all are equal, a general text on laws, joints and modes is returned."""
     first, second = usual.stepper.assembly.system.mechanism, other.stepper.assembly.system.mechanism
     if found := first_difference(first, second):
         return found

@@ -178,9 +178,9 @@ class FunctionFit:
         self._middle = [each.value(0.6 * (k + 1) * GOLDEN % 0.6 - 0.3) for k, each in enumerate(ranges)]
 
     def functions(self) -> ParameterFunctions:
-        """Return the fitted functions for all values of a model that change with its parameters: sums of
-        products of functions of one parameter. Raise ``ParameterError`` if the functions do not fit further
-        sampled models."""
+        """Return fitted functions for all values of a model that change with its parameters, as sums of products
+        of functions of single parameters. Each value uses the families that fit its samples best. The largest
+        error at random parameters is stored in the result; ``ParameterError`` is raised if it is too large."""
         kinds = np.array([self._best_families(k) for k in range(len(self._ranges))])
         basis, terms = dict[tuple[int, BasisFunction], int](), dict[tuple[int, ...], int]()
         indices, entries = list[int](), list[tuple[IntArray, Array]]()
@@ -387,7 +387,8 @@ def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
 
 def ranges_of(user_ranges: Mapping[str, Sequence[object]]) -> tuple[ParameterRange, ...]:
     """Return the ranges of parameters from the user's dictionary of (low, value, high) or (low, value, high,
-    unit). Raise ``ParameterError`` unless low <= value <= high, low < high, and all are finite numbers.
+    unit). Raise ``ParameterError`` for an empty dictionary, other tuples, numbers that are not finite, a unit that
+    is no text, and unless low <= value <= high and low < high.
 
     Raises:
         ParameterError: no (low, value, high), or (low, value, high, unit), by name.

@@ -84,11 +84,11 @@ def time_data(
     kinks: Sequence[float],
     keeps_zeros: bool = False,
 ) -> TimeData:
-    """Return functions of time in a form that compiled libraries evaluate, recognized from sampled values:
+    """Return functions of time in a form that compiled libraries evaluate. Each is recognized from samples as
     constant, polynomial, or harmonic with or without a linear term. Other functions become piecewise polynomials
-    up to the ``duration`` [s]; ``ParameterError`` if that is None. ``values`` computes all functions, ``names``
-    are for messages, ``start`` and ``step`` [s] are the run's, ``kinks`` the times of jumps and kinks. With
-    ``keeps_zeros`` functions without a constant get a zero one.
+    up to ``duration`` [s]; ``ParameterError`` if that is None. ``values`` computes all functions, ``names`` are
+    for messages, ``kinks`` are the times of jumps. With ``keeps_zeros``, functions without polynomial get a zero
+    one.
 
     Args:
         values: of all of them.

@@ -61,9 +61,9 @@ class Grip:
 
 
 def with_grips(model: AnyMechanism) -> tuple[AnyMechanism, tuple[Grip, ...]]:
-    """Return a copy of the model with drag points (grips), at which the mouse can drag its bodies. A load of zero
-    is added to the copy for each, a force, on rigid bodies also a torque; the model itself does not change. The
-    second result are the grips."""
+    """Return a copy of the model at whose bodies the mouse can drag, and a tuple of the points where it can. For
+    each point a zero force is added to the copy, on rigid bodies that can rotate also a zero torque. Points at
+    which the model refuses forces are left out. The model itself does not change."""
     pulled = model.shallow_copy()
     found = [
         grip

@@ -140,8 +140,8 @@ class _Parts:
         return [port.placed for port in (joint.first, joint.second) if isinstance(port, Attachment)]
 
     def model(self, body: PlacedBody) -> LinearPHDAE:
-        """Return the linear port-Hamiltonian model of one body in displacement form. Its matrices are the body's
-        rows and columns of the linearized mechanism, without constraints. It has one port for each scalar
+        """Return the linear port-Hamiltonian model of one ``body`` in displacement form, without constraints. Its
+        matrices are the body's rows and columns of the linearized mechanism. It has one port for each scalar
         constraint of a joint on the body, then one for each input that acts on it. Raise ``ModelError`` for a body
         of another model."""
         linear = self._linear

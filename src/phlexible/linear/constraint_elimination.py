@@ -60,10 +60,10 @@ def dynamic_and_multipliers(model: ObservedPHDAE) -> tuple[IntArray, IntArray]:
 
 
 def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Return a linear model without multipliers: states and efforts are expressed by free coordinates in null
-    spaces of the constraints, with the same inputs and outputs. All matrices are projected; redundant constraints
-    are allowed. A model without multipliers is returned unchanged. Raise ``ModelError`` if inputs or outputs act
-    on multipliers directly.
+    """Return a linear model without multipliers, with the same inputs and outputs. States and efforts are
+    expressed by free coordinates in sparse null spaces of the constraints, and all matrices are projected.
+    Redundant constraints are allowed. A model without multipliers is returned unchanged. Raise ``ModelError`` if
+    inputs or outputs act on multipliers directly.
 
     Displacements stay states even where a constraint holds their rate: they then keep their initial
     value, and the model has a zero eigenvalue for each.
@@ -169,10 +169,10 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Transform a linear model without constraints to states E x, so that E becomes the identity: ``dx/dt = (J -
-    R) Q x + B u``. The new states are momenta instead of velocities and strains instead of stresses. Q becomes Q
-    E^-1, made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular or the
-    model too large for a dense inverse.
+    """Transform a linear model without constraints to states E x, so that E becomes the identity. New states are
+    momenta instead of velocities and strains instead of stresses, in equations d(Ex)/dt = (J - R) Q E^-1 (E x) + B
+    u. Q E^-1 is made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular or
+    there are more than 4000 states.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 

@@ -190,10 +190,10 @@ class EnergyForm:
 
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
-    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is ``|y|^2 / 2``, by Cholesky
-    factors of the energy matrix. The result has dense matrices, orthonormal constraints, and the matrices to and
-    from y. Velocities come first where they can be told from stresses. Raise ``ModelError`` for singular E,
-    ``IndefiniteEnergyError`` for an energy that is not positive.
+    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is |y|^2 / 2, by Cholesky
+    factors (or eigenvectors) of the energy matrix. The result has dense matrices, orthonormal constraints, and the
+    matrices to and from y. Velocities come before stresses where the kinds are known. Raise ``ModelError`` for
+    singular E, ``IndefiniteEnergyError`` for an energy that is not positive.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints, inputs that

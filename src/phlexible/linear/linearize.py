@@ -55,10 +55,10 @@ class StressStates:
 
 
 def stress_states(system: System, point: OperatingPoint, stress: StressContinuity) -> StressStates:
-    """Return the stresses that are states of a linear model of a system about an operating ``point``: compliance
-    matrix, strain rates per velocity, and names. They belong to all bodies, then to springs of force elements,
-    then to sticking friction and pairs in contact. ``stress`` says whether stresses of bodies are continuous.
-    Bodies must be floating bodies.
+    """Return the stresses that are states of a linear model about an operating ``point``, as compliance matrix,
+    strain rates per velocity, and names. First come stresses of all bodies, then of springs of force elements,
+    then of sticking friction and contact pairs. ``stress`` says whether stresses of bodies are continuous. A
+    spring with negative stiffness raises ``EquilibriumError``.
 
     Raises:
         EquilibriumError: a force that grows with its coordinate: no spring.
@@ -80,9 +80,9 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return a copy of a second-order model (``mechanics``) with the lower stiffness that continuous stress states
-    of its bodies have. Viscous damping changes by viscosity times the change of stiffness. If ``stress`` is
-    discontinuous, the stiffness equals that of displacements and ``mechanics`` itself is returned."""
+    """Return a copy of a second-order model (``mechanics``) with the lower stiffness of continuous stress states
+    in its bodies. Viscous damping changes by viscosity (a time) times the change of stiffness. If ``stress`` is
+    discontinuous, stresses represent the same stiffness and ``mechanics`` itself is returned."""
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []

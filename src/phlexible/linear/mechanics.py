@@ -221,9 +221,9 @@ def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[L
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return sparse matrices S, S B and S / tau of all viscoelastic strains of a model (``groups``, one for
-    each relaxation time tau). S is the block-diagonal stiffness; B gives strain rates from velocities of the
-    ``motions`` coordinates. Without groups they have no rows."""
+    """Return sparse matrices S, S B and S / tau of all viscoelastic strains of a model. ``groups`` has one group
+    of strains for each relaxation time tau [s]. S is the block-diagonal stiffness of the branches; B, shape
+    (strains, ``motions``), gives strain rates from velocities. Without groups, all three have no rows."""
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none
@@ -335,9 +335,10 @@ def transport_matrix(body: FloatingBody, nu: Array) -> Array:
 
 
 def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Array, Array]:
-    """Return the derivatives of the centrifugal and Coriolis forces of a floating ``body`` at zero elastic
-    rates: with respect to its N velocities ``nu``, shape (N, N), and with respect to its n elastic
-    coordinates ``eta``, shape (N, n).
+    """Return the derivatives of the centrifugal and Coriolis forces of a floating ``body`` with respect to its
+    velocities ``nu`` and its elastic coordinates ``eta``. Shapes are (N, N) and (N, n) for N velocities and n
+    coordinates. Elastic rates are zero. Differences are used, which are exact because the forces are quadratic in
+    either.
 
     The forces are quadratic in either.
     """
@@ -509,10 +510,10 @@ class LinearMechanics:
 
 
 def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
-    """Return the second-order matrices of a system (mechanism) about an operating ``point``, and texts on forces
-    that they leave out. Matrices are mass, gyroscopic, damping, stiffness, constraints, and stiffness without
-    potential (follower forces); inputs and outputs are empty. Stiffness includes joint forces, loads, springs,
-    contacts and sticking friction; at an UNLOADED point springs count without preload."""
+    """Return the second-order matrices of a mechanism about an operating ``point``, and texts on forces that they
+    leave out. Matrices are mass, gyroscopic, damping, stiffness, constraints, and stiffness without potential
+    (follower forces); inputs and outputs are empty. Stiffness includes joint forces, loads, springs, contacts and
+    sticking friction; at an UNLOADED point, springs count without preload."""
     state = point.state
     at = system.at(state) if point.kind is OperatingKind.STEADY_ROTATION else system.at_rest(state)
     motion, elements = _motions(system, state), element_state(system, at, state)

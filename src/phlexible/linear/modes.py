@@ -293,9 +293,10 @@ class Modes:
 
 
 def point_motions(linear: Linearization, attachment: Attachment, shapes: Array | ComplexArray) -> Array:
-    """Return the displacements of a point of a body (``attachment``) in world axes, shape (k, 3), in k small
-    motions of a linearized mechanism (``linear``). The motions are the columns of ``shapes``, shape (n, k). Raise
-    ``ModelError`` if the body belongs to another model."""
+    """Return the displacements in world axes of a point of a body in k small motions of a linearized mechanism,
+    shape (k, 3). The motions are the columns of ``shapes``, shape (n, k) for n velocity components, and may be
+    complex. They are multiplied by the point's Jacobian at the operating point. Raise ``ModelError`` if
+    ``attachment`` is no point of this model's bodies."""
     system, state = linear.system, linear.point.state
     if not isinstance(attachment, Attachment) or attachment.placed not in system.index:
         raise ModelError(f"attachment must be a point of a body of this model such as beam.end, got {attachment!r}")
@@ -306,10 +307,10 @@ def point_motions(linear: Linearization, attachment: Attachment, shapes: Array |
 
 
 def lowest_modes(mechanics: LinearMechanics, count: int, linear: Linearization | None = None) -> Modes:
-    """Return the ``count`` lowest modes of a second-order model (``mechanics``), rigid modes included. The solver
-    is that for viscoelastic models with Maxwell branches, for complex ones with damping, gyroscopic or follower
-    forces, else the symmetric one; unstable motions then have real eigenvalues. ``linear`` is stored with the
-    result: the linearized mechanism, if the model comes from one.
+    """Return the ``count`` lowest modes of a second-order model (``mechanics``), rigid modes included. With
+    Maxwell branches, the solver for viscoelastic models is used. With damping, gyroscopic or follower forces it is
+    the complex one, else the symmetric one, where unstable motions have real positive eigenvalues. ``linear`` (or
+    None), the linearized mechanism, is only stored with the result.
 
     Raises:
         ParameterError: a count below 1.

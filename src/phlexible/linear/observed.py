@@ -168,8 +168,10 @@ Model = TypeVar("Model", bound=ObservedPHDAE)
 
 
 def with_signals(model: Model, inputs: Sequence[Signal] | None, outputs: Sequence[Signal] | None) -> Model:
-    """Return a linear model with only the chosen ``inputs`` and ``outputs``, in the given order; None leaves
-    all inputs or all outputs.
+    """Return a linear model with only the chosen ``inputs`` and ``outputs``, in the given order. None leaves all
+    of them; None for both returns the model itself. Inputs are ports, components of ports, or names. Outputs are
+    names, or inputs for the velocities on which they do work. ParameterError is raised for unknown or repeated
+    ones.
 
     Args:
         inputs: ports, ``port.select(...)``, names of ports or of single inputs.

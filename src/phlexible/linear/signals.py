@@ -39,8 +39,9 @@ UNIT_ENERGY = "J^0.5"
 
 
 def body_coordinates(placed: PlacedBody) -> tuple[StateGroup, ...]:
-    """Return names and units of the small motions of one body (``placed``) in its own axes: state blocks of
-    size 1, one for each velocity component of the body."""
+    """Return names and units of the small motions of one body in its own axes, as a tuple of state groups of size
+    1. There is one for each velocity component: coordinates of nodes [m], or rigid motions [m, rad] and elastic
+    coordinates. Names begin with the body's name."""
     data = placed.data
     if isinstance(data, AbsoluteBody):
         return tuple(

@@ -47,10 +47,10 @@ class SymmetricModes:
 
 
 def lowest_symmetric_modes(mechanics: LinearMechanics, count: int) -> SymmetricModes:
-    """Return at most ``count`` lowest modes of ``K x = omega^2 M x`` on the motions that the constraints of a
-    model, ``mechanics``, allow: squared frequencies, shapes of unit modal mass, number of rigid modes. Rigid modes
-    have exact zeros; negative squares (unstable motions) come first. Small models use dense matrices, large ones
-    Lanczos iteration. Damping and gyroscopic terms are ignored."""
+    """Return at most ``count`` lowest undamped modes K x = w^2 M x of a model under its constraints. Results are
+    the squared frequencies w^2 [1/s^2], shapes of unit modal mass and the number of rigid modes, which have exact
+    zeros. Negative squares (unstable motions) come first. Small models use dense matrices, large ones Lanczos
+    iteration. Damping and gyroscopic terms are ignored."""
     count = min(count, mechanics.freedom)
     if count <= 0:
         return SymmetricModes(np.zeros(0), np.zeros((mechanics.size, 0)), 0)

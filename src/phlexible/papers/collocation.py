@@ -74,10 +74,10 @@ class Equations:
         return self.model.descriptor_products(states, rates) - flows
 
     def tangent(self, time: float, x: Array, rate: Array) -> tuple[Matrix, Matrix]:
-        """Return two matrices (n, n) at one ``time`` [s]: the derivative of a port-Hamiltonian model's residual
-        with respect to the state x, and the descriptor matrix E. Inputs that depend on x are included, by finite
-        differences. ``rate`` is dx/dt; entries of multipliers are set to zero. Both matrices are dense or both
-        sparse."""
+        """Return two matrices (n, n) at one ``time`` [s] for Newton's method: the derivative of the residual of a
+        port-Hamiltonian model with respect to its state x, and the descriptor matrix E. How inputs depend on x is
+        included by finite differences. ``rate`` is dx/dt, with entries of multipliers ignored. Both matrices are
+        dense or both sparse."""
         u = self.inputs(np.array([time]), x[None])[0]
         slope = self.model.defect_slope(x, np.where(self.is_algebraic, 0.0, rate), u)
         if len(self.input_states) and len(u):
@@ -462,10 +462,10 @@ EQUAL = 1e-6  # lengths of steps
 
 
 def multipliers_at_ends(time: Array, multipliers: Array) -> Array:
-    """Return the multipliers (constraint forces) at the N + 1 ends of N time steps, shape (N + 1, m). They are
-    interpolated from those of each step (N, m). Means of adjacent steps of equal length belong to the instant
-    between them; other instants follow linearly (order 2). With one such pair its mean is repeated, without any
-    the steps' values.
+    """Return the multipliers (constraint forces) at the N + 1 ends of N time steps, shape (N + 1, m). They follow
+    from the ``multipliers`` of each step (N, m). The mean of two adjacent steps of equal length belongs to the
+    instant between them. Other instants follow by linear inter- or extrapolation. With one such mean it is
+    repeated; with none, the steps' values are used.
 
     Velocities meet constraints in the middle of the steps; the part of them along a constraint changes its sign
     from end to end, and its force from step to step. The mean of two equal steps has none of it, and is that of the

@@ -606,10 +606,10 @@ def velocity_stress_model(
     states: tuple[tuple[str, str], tuple[str, str]],
     ports: Sequence[tuple[str, str, str, Matrix, Matrix]],
 ) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model ``mass dv/dt = -rate^T s + inputs``, ``compliance ds/dt = rate v +
-    inputs`` without dissipation, with states (v, s). ``states`` has name and unit of velocities v and of stresses
-    s. ``ports`` has a tuple for each port: name, unit of the input, unit of the output, columns of the input
-    matrix (missing rows are zero), and mass matrix.
+    """Return a linear port-Hamiltonian model without dissipation, whose states are velocities v and stresses s.
+    The equations are mass dv/dt = -rate^T s + inputs and compliance ds/dt = rate v + inputs. ``states`` has names
+    and units of v and s. ``ports`` has tuples of name, units of input and output, columns of the input matrix
+    (missing rows are zero), and mass matrix.
 
     Args:
         rate: D, of the stresses.

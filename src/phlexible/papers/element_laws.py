@@ -89,10 +89,10 @@ class Touching:
         return self.parts[points:first], self.parts[first:]
 
     def sliding_coefficients(self, at: Poses) -> tuple[Array, Array]:
-        """Return weights of a contact's vectors in the sliding displacement of its two surfaces, shape (T,
-        vectors), and unit contact normals (T, 3). The vectors are points and directions of both bodies in world
-        axes, in T states ``at``. Times the vectors' velocities, the weights give the velocity of the first surface
-        at the contact point minus that of the second."""
+        """Return weights of a contact's vectors in the relative sliding of its two surfaces, shape (T, vectors),
+        and unit contact normals (T, 3). Vectors are points and directions of both bodies in world axes, in the T
+        states ``at``. Weights times velocities of these vectors give the velocity of the first surface at the
+        contact point minus that of the second."""
         X, coordinate, d = at.vectors[:, self.parts], self.coordinate, self.dimension
         normal, _ = self._gap_gradient(at)
         assert self.force.contact is not None, "it rubs"
@@ -733,10 +733,10 @@ class Resistances:
         return self.has_dampers_only and not self._dampings.any()
 
     def evaluate(self, at: Poses) -> Resisting:
-        """Return the resistance coefficients (force per velocity) of all dissipative force elements in the T
-        states ``at``, as a ``Resisting`` object. Included are dampers, dry friction (limit divided by speed, at
-        least a small speed), contact losses and sliding friction, and friction springs. A contact loss is limited
-        so that the total contact force never pulls. With dampers only, nothing else is evaluated."""
+        """Return the resistance coefficients (force per velocity) of all dissipative force elements in T states
+        ``at``, as a ``Resisting`` object. Included are dampers, dry friction (limit divided by speed, at least a
+        small speed), contact damping, sliding friction and friction springs. Contact damping is limited so that
+        the total contact force never pulls. With dampers only, nothing else is evaluated."""
         along = np.empty((len(at.x), len(self._forces)))
         along[:] = self._dampings
         functions, rubbing = np.zeros_like(at.values), list[tuple[Array, Array, Array]]()

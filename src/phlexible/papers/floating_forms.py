@@ -32,8 +32,8 @@ DISTRIBUTED = "distributed force"
 
 def body_ports(body: FloatingBody, locations: dict[str, Location]) -> tuple[Port, ...]:
     """Return the input-output ports of the port-Hamiltonian model of a floating body. For each named location
-    there is a force, then a moment if the body rotates there, both in body axes; last is a force distributed over
-    the body.
+    there is a force, then a moment if the body rotates there, both in body axes. Last is a force distributed over
+    the body [N/kg], uniform or in the shape functions, with its mass matrix. Outputs are the conjugate velocities.
 
     ``<name> force`` [N]: the velocity of the material point. ``<name> moment`` [N m]: the angular
     velocity of the material around it. ``distributed force``: a force per mass [N/kg] in the span of
@@ -295,8 +295,8 @@ class FloatingBodyForm(PortHamiltonianModel):
 
     def effort(self, x: Array) -> Array:
         """Return the efforts z of a floating body at states x, both (..., state_size), in the order of the states.
-        For position, rotation and elastic coordinates they are derivatives of the stored energy (kinetic and
-        gravitational); for velocities and stresses they are these states themselves."""
+        For position, rotation and elastic coordinates, efforts are derivatives of kinetic plus gravitational
+        energy. For velocities and stresses, they are these states themselves."""
         state = self.split(x)
         s, g = self.body.first_moments, self.gravity
         center = _prepended(1.0, state.displacement) @ s.T
@@ -464,9 +464,10 @@ def field_cross(body: FloatingBody, v: Array, w: Array, eta: Array) -> Array:
 
 
 def gyroscopic_matrix(linear: Array, angular: Array, rigid_elastic: Array, elastic_rigid: Array) -> Array:
-    """Return the block of the structure matrix J of a floating body that couples its velocities (linear v, angular
-    w, elastic v_f). The result has the shape (..., 6 + n, 6 + n). It is made of ``linear`` and ``angular`` momenta
-    (..., 3) and the two blocks between w and v_f, ``rigid_elastic`` (rows of w) and ``elastic_rigid``."""
+    """Return the block of the structure matrix J of a floating body that couples its velocities: linear v, angular
+    w and elastic. It has the shape (..., 6 + n, 6 + n) for n elastic coordinates. ``linear`` and ``angular``
+    momenta (..., 3) enter as cross product matrices. ``rigid_elastic`` (rows of w) and ``elastic_rigid`` (columns
+    of w) are copied; all other entries are zero."""
     n = rigid_elastic.shape[-1]
     result = np.zeros((*linear.shape[:-1], 6 + n, 6 + n))
     result[..., :3, 3:6] = result[..., 3:6, :3] = cross_matrix(linear)
@@ -754,9 +755,10 @@ def body_form(
     gravity: ArrayLike,
     stress: StressSpace,
 ) -> FloatingBodyForm:
-    """Return the port-Hamiltonian model of a discretized floating body in the chosen ``variant``. Variants
-    are "full", "constant_mass", "zeroth_order" and "printed"; force and moment ports are at the named
-    ``locations``. ``gravity`` is the acceleration [m/s^2], ``stress`` are the stress states.
+    """Return the port-Hamiltonian model of a discretized floating body in the chosen ``variant``: "full",
+    "constant_mass", "zeroth_order" or "printed" (planar bodies only). Variants differ in how inertia depends on
+    deformation. Force and moment ports are at the named ``locations``. ``gravity`` is in m/s^2 and world axes,
+    ``stress`` are the stress states.
 
     Args:
         locations: of the boundary ports, by name.

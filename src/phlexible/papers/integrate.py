@@ -61,10 +61,10 @@ class InputFunction:
 
 
 def input_function(model: PortHamiltonianModel, inputs: GivenInputs, x: Array) -> InputFunction:
-    """Return the inputs u of a port-Hamiltonian model as one function of T times (T,) and states (T, n), with the
-    result (T, inputs). A user gave nothing (the model's own inputs), one function for all inputs, or a dictionary
-    of functions or numbers by port name; missing ports are zero. Functions are called as u(t) or u(t, x), and once
-    at t = 0 for a check. ``ParameterError``: other values.
+    """Return the inputs of a port-Hamiltonian model as one function of T times (T,) and states (T, n) with values
+    (T, inputs). A user gives None (the model's own inputs), one function, or a dictionary of functions or numbers
+    by port name; missing ports are zero. Functions are called as u(t) or u(t, x), and once at t = 0.
+    ``ParameterError`` is raised for other values.
 
     Raises:
         ParameterError: no function or table of ports, a port that the model does not have, or a wrong shape.
@@ -177,9 +177,10 @@ class Method(StrEnum):
 
 
 def stage_loop(method: Method, equations: Equations, initial: Array) -> StageLoop:
-    """Return the solver object that computes the time steps of a chosen integration method from the state
-    ``initial``. The method is Gauss, Radau, the midpoint rule, discrete gradients or the linearly implicit scheme;
-    ``equations`` are those of a port-Hamiltonian model.
+    """Return the solver object that computes time steps of a port-Hamiltonian model by an integration ``method``
+    from the state ``initial``. The method is Gauss or Radau collocation, the midpoint rule, discrete gradients or
+    a linearly implicit scheme. Only Gauss with two stages projects states onto velocity constraints. ``equations``
+    are those of the model.
 
     The midpoint rule is left without projection: it has order 2 in the states as it is, and stays symmetric.
     """

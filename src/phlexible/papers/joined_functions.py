@@ -177,9 +177,10 @@ class JoinedFunctions:
         out += self._functions.forces_along(at.gradients, chosen)
 
     def instants(self, x: Array) -> Instants:
-        """Return the times and the poses of all bodies of a mechanism in T states x (T, n), as ``Instants``
-        without velocities. Poses are positions of reference points and nodes, rotations and elastic coordinates.
-        Motions that a user prescribed are evaluated once for each different time."""
+        """Return the times and the poses of all bodies of a mechanism in T states, as ``Instants`` without
+        velocities. x has the shape (T, n) for n states. Poses are positions of reference points and nodes,
+        rotation matrices and elastic coordinates. Motions that a user prescribed are evaluated once for each
+        different time."""
         layout, system = self._system.layout, self._system
         position = np.zeros((len(x), int(layout.carrier[-1]), 3))
         rotation, eta = np.zeros((len(x), layout.frames, 3, 3)), np.zeros((len(x), int(layout.eta[-1])))

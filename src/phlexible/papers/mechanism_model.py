@@ -101,9 +101,9 @@ class AppliedLoads:
         return np.arange(len(self.vectors) - len(vectors), len(self.vectors))
 
     def groups(self) -> list[IntArray]:
-        """Return groups of indices of world vectors such that the load on one vector depends only on vectors of
-        its group. A group has the vectors of one load, or those of one face under pressure. World vectors are
-        points of bodies, or directions fixed to them, in world axes."""
+        """Return groups of indices of vectors, such that the load on a vector depends only on vectors of its
+        group. The vectors are positions of body points, or directions fixed to bodies, in world axes. A group has
+        the vectors of one load, or those of one face under pressure."""
         found = list[IntArray]()
         for each in self._loads:
             if isinstance(each.load, SurfacePressure):
@@ -119,9 +119,9 @@ class AppliedLoads:
         return sum(self.sizes)
 
     def load_values(self, time: float, law: Callable[[StateLaw], Array]) -> Array:
-        """Return the values of all loads of a mechanism at a time [s], one after the other. The result has the
-        shape (inputs,). A load that is a function of the state is evaluated by ``law``, which is called with it
-        and returns its value as an array; other functions of the user are called with the time."""
+        """Return the values of all loads of a mechanism at a ``time`` [s] as one array, shape (inputs,). A load
+        that is a function of the state is evaluated by ``law``, which is called with the load's ``StateLaw`` and
+        returns an array. Other functions of the user are called with the time."""
         found = [np.zeros(0)]
         for load, size in zip(self._system.loads, self.sizes, strict=True):
             if isinstance(load.value, StateLaw):
@@ -374,8 +374,8 @@ class MechanismModel(ComposedModel):
 
     def default_inputs(self, times: Array, x: Array) -> Array:
         """Return the inputs u that the mechanism itself prescribes in T states x (T, n), shape (T, inputs). They
-        are 1 for the clock, rates of prescribed motions and drives, values of loads, and prescribed forces of
-        force elements. The times are the time states in x; ``times`` is not used."""
+        are 1 for the clock, then rates of prescribed motions and drives, values of loads, and prescribed forces of
+        force elements. Times are taken from the states; the argument ``times`` is not used."""
         result = np.zeros((len(x), self.port_size))
         clock, drives, frames, loads, forces, end = self._inputs
         result[:, clock] = 1.0

@@ -415,9 +415,9 @@ class RodForm(StrainForm):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides (J - R) z + B u of the port-Hamiltonian equations of a rod in T states,
-        shape (T, n). No matrices are formed. The sides are rates of section vectors, resultant forces and moments
-        of sections with gyroscopic terms, and strain rates. States x and efforts z have shape (T, n), inputs u (T,
-        inputs)."""
+        shape (T, n). No matrices are formed. They are the rates of cross-section vectors, resultant forces and
+        moments on cross-sections with gyroscopic terms, and strain rates. States x and efforts z (energy
+        gradients) have shape (T, n), inputs u (T, inputs)."""
         vectors, own, _ = self._split(x)
         on_vectors, speeds, stresses = self._split(z, np.zeros_like(self._at_start))
         inputs = np.zeros((len(x), 3, self.sections.count, 3))

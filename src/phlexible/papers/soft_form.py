@@ -378,8 +378,9 @@ class PolyconvexFields(StrainFields):
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and s1,
-        shape (s,) [Pa]. Difference quotients of the functions f(tr C), g(tr G) and h(D) replace derivatives. Its
-        product with s1 - s0, weighted by volumes, is exactly the change of energy."""
+        shape (s,) [Pa]. Its product with s1 - s0, weighted by volumes, is exactly the change of energy. Strain
+        states are strains, cofactors and determinants of the Cauchy-Green tensor; the energy is a sum of functions
+        of their traces and determinants, whose difference quotients replace derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
         f = self.law.first.quotient(trace(self._cauchy_green(E0)), trace(self._cauchy_green(E1)))
         g = self.law.second.quotient(G0 @ DIAGONAL, G1 @ DIAGONAL)

@@ -208,8 +208,8 @@ class QuadraticStrainModel(StrainForm):
         return self.state_at(self.start[:n], self.start[n:])
 
     def state_at(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Return the state vector x = (q, v, s) for given coordinates q and velocities v, both (n,), shape (2 n +
-        g,); the g stresses s are those of the strains e(q).
+        """Return the state vector x = (q, v, s) for coordinates q and velocities v, both (n,). Its shape is (2 n +
+        g,); the g stresses s are the stiffness times the strains at q. ParameterError for other shapes.
 
         Raises:
             ParameterError: a wrong shape.
@@ -325,10 +325,9 @@ def von_karman_beam(
     length: float, axial_stiffness: float, bending_stiffness: float, line_density: float, elements: int
 ) -> QuadraticStrainModel:
     """Return a port-Hamiltonian finite element model of a planar beam between two fixed hinges with moderately
-    large deflection w. With the displacement u along the beam, the axial strain is u' + w'^2/2 and the curvature
-    w''. The model's strains, quadratic in the coordinates, are the mean axial strain of each element and
-    curvatures at two points. ``length`` [m], ``axial_stiffness`` EA [N], ``bending_stiffness`` EI [N m^2] and
-    ``line_density`` [kg/m] must be positive.
+    large deflection w. With the axial displacement u, the axial strain is u' + w'^2/2 and the curvature w''.
+    Strain states are the mean axial strain of each element and curvatures at two Gauss points. All arguments must
+    be positive (ParameterError), in m, N, N m^2 and kg/m.
 
     q are per node u and w [m] and the slope w' [1]: u linear, w cubic in each element, u and w of the ends left
     out.
@@ -560,8 +559,9 @@ class StringForm(StrainForm):
         return np.concatenate([-self._weight()[self._moving], velocity, *slopes, rest])
 
     def storage(self, x: Array) -> float:
-        """Return the stored energy H of a string in the state x [J]: kinetic energy plus elastic energy of its
-        strain states (not of the strains of its node positions) minus the work of gravity."""
+        """Return the stored energy H of a string in the state x [J], which is kinetic plus elastic energy minus
+        the work of gravity. The elastic energy is computed from the strain states, which may differ from the
+        strains of the node positions. The energy of viscoelastic branches is included."""
         v = x[len(self._moving) : 2 * len(self._moving)]
         n = len(self._moving)
         kinetic = v @ (self._descriptor[n : 2 * n, n : 2 * n] @ v) / 2
@@ -635,9 +635,9 @@ def string_form(
     boundaries: tuple[str, str],
 ) -> StringForm:
     """Return the port-Hamiltonian model of a discretized string in dimension 1, 2 or 3, with node positions,
-    velocities and strains as states; ``boundaries`` says whether each end has a prescribed force, a
-    prescribed velocity, or is fixed. ``body`` and ``mesh`` are the string, ``gravity`` is the acceleration
-    [m/s^2]; ``shape`` and ``velocity`` are initial.
+    velocities and strains as states. ``boundaries`` says for start and end whether force or velocity is
+    prescribed, or the end is fixed. ``gravity`` [m/s^2], ``shape`` and ``velocity`` are initial functions or
+    arrays (None: straight, at rest). ParameterError is raised if they leave the dimension.
 
     Args:
         gravity: shape (3,) [m/s^2].

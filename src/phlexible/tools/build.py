@@ -55,9 +55,9 @@ def build(
     numerical_damping: float = 0.0,
 ) -> Path:
     """Write a model as a compiled library, FMU or web page that computes its time steps of length ``step`` [s]
-    without Python. The suffix of ``path`` says which of these. ``inputs`` and ``outputs`` are those of the
-    library, ``parameters`` ranges of arguments that can be set in it. The C header ``model.h`` is written to the
-    same folder.
+    without Python. The suffix of ``path`` selects the kind of file. ``inputs`` and ``outputs`` are those of the
+    library, ``parameters`` ranges of arguments that can be set in it. Return the path. ModelError is raised for
+    parts that need Python, ParameterError for unknown names.
 
     The library has the functions of ``model.h``; ``ph.load_library`` calls them. Its steps are those of
     ``model.start(step)`` up to round-off. Functions of time become data: constants, polynomials and harmonics for

@@ -78,8 +78,8 @@ class _Unknowns:
 
     def of_model(self, values: Array, recording: int) -> tuple[Array, Array]:
         """Return the values of the model's parameters for one measured data set, and their indices in the vector
-        ``values`` of all unknowns. ``recording`` is the index of the data set; of a parameter in ``separate`` its
-        own value is selected."""
+        ``values`` of all unknowns. ``recording`` is the number of the data set. Parameters in ``separate`` have a
+        value for each data set; all others share theirs."""
         chosen = []
         for name, index in self.model.slices.items():
             count = index.stop - index.start
@@ -89,9 +89,9 @@ class _Unknowns:
         return values[indices], indices
 
     def of_sensor(self, values: Array, output: str) -> dict[str, tuple[float, int]]:
-        """Return the value and the index of the bias, gain and delay of a measured output as a dictionary by kind.
-        The index is that in the vector ``values`` of all unknowns. A kind that is not an unknown has its neutral
-        value (no bias, gain or delay) and index -1."""
+        """Return bias, gain and delay of a measured ``output``, as a dictionary from these words to (value,
+        index). The index is the position in the vector ``values`` of all unknowns. A quantity that is no unknown
+        has its neutral value (bias 0, gain 1, delay 0) and index -1."""
         found = {}
         for kind in KINDS:
             is_sought = (kind, output) in self.sensors
@@ -152,8 +152,8 @@ class _Experiments:
 
     def warn_of_units(self, values: Array, predictions: Sequence[Prediction]) -> None:
         """Warn (``UnitWarning``) if a measured time series looks like its prediction in another unit, such as mm
-        for m or degrees for rad. Both must have the same shape over time and differ in size by about the factor of
-        the units. The model is built for the unknowns ``values``; modal data are skipped.
+        for m or degrees for rad. Sorted measured and predicted values must be nearly proportional, with a factor
+        within 2 of the ratio of the units. The model is built for the unknowns ``values``; modal data are skipped.
 
         Data differ from the model's ``predictions`` in size by a factor of about 1000 (lengths) or 57 (angles).
         Values are compared in ascending order, so that a frequency that is wrong at first does not hide the unit of
@@ -321,9 +321,10 @@ class Fit:
     _slices: Mapping[str, slice] = field(repr=False)
 
     def intervals(self, level: float = 0.95) -> dict[str, Any]:
-        """Return the confidence intervals of all fitted parameters by name, each an array (..., 2) of lower and
-        upper end, for the probability ``level``. They are the value plus and minus quantiles of Student's t
-        distribution (where the noise was estimated, else the normal distribution) times the standard deviation.
+        """Return the confidence intervals of all fitted parameters for the probability ``level``, a dictionary of
+        arrays (..., 2) with lower and upper end. They are value plus and minus a quantile times the standard
+        deviation. Quantiles are those of Student's t distribution if the noise was estimated, else of the normal
+        distribution. ParameterError unless 0 < level < 1.
 
         Of Student's distribution where noise was estimated.
 
@@ -375,8 +376,9 @@ class Fit:
             return finish(figure, path)
 
     def report(self, path: str | PathLike[str], title: str | None = None) -> None:
-        """Write a web page about the fit to ``path``: values, confidence intervals, correlations, warnings
-        and the plot. ``title`` is its heading.
+        """Write a web page (HTML) about the fit to ``path``. It has values with confidence intervals, warnings,
+        the plot of measured and model data, correlations and versions. ``title`` is its heading, by default "fit".
+        ParameterError is raised if the path does not end in .html.
 
         Raises:
             ParameterError: no path that ends in .html.
@@ -618,9 +620,9 @@ class _Search:
 
     def fit(self, progress: bool | None) -> Fit:
         """Fit the unknowns of an identification by nonlinear least squares and return the result with uncertainty
-        and warnings. Unknown noise is estimated from the residuals between repeated searches, until it no longer
-        changes or the rounds are used up. ParameterError if no more values are measured than there are unknowns.
-        ``progress`` says whether a progress bar is shown."""
+        and warnings. Unknown noise starts as the standard deviation of the data and is estimated from the
+        residuals between repeated searches, until it no longer changes or the rounds are used up. ParameterError
+        is raised unless more values are measured than there are unknowns. ``progress`` shows a bar."""
         sizes = self._unknowns.sizes
         x = self._unknowns.values / sizes
         first = self._predicted(x * sizes)

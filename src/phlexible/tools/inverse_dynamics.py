@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 
 
 def reach_of(steps: StepMatrices) -> Array:
-    """Return for each input the largest displacement of any output over a run that a constant input of size 1
-    causes, shape (inputs,). It is computed by the linearized time steps ``steps``, starting at rest."""
+    """Return for each input the largest absolute change of any output, over all instants of a run, that a constant
+    unit input causes, shape (inputs,). It is computed by recursion through the linearized time steps ``steps``,
+    starting without change."""
     count, n, inputs = steps.inputs.shape
     x, greatest = np.zeros((n, inputs)), np.zeros(inputs)
     for k in range(count):
@@ -188,9 +189,9 @@ def inverse_dynamics(
     initial: InitialKind | str | State | Equilibrium = InitialKind.UNDEFORMED,
 ) -> InverseDynamics:
     """Compute the ``inputs`` for which outputs of a model follow prescribed ``paths`` (servo constraints), and
-    return them with the motion. The motion lasts ``duration`` [s] in time steps of length ``step`` [s] from the
-    start ``initial``. Without ``lead`` inputs are computed step by step. With it they act from ``lead`` [s] before
-    the motion on, and outputs may deviate from their paths by the relative ``accuracy``.
+    return them with the motion. The motion lasts ``duration`` in time steps of ``step`` [s]. Without ``lead``,
+    inputs are computed step by step by Newton's method. With it, they act from ``lead`` [s] before the motion on,
+    by least squares over the whole run; outputs may then deviate by the relative ``accuracy``.
 
     Forwards, without ``lead``: in each step those constant inputs for which the outputs are on their paths at its
     end, exactly. That needs a stable zero dynamics and inputs that accelerate the outputs at once: the torques of a
@@ -343,10 +344,10 @@ class _Servo:
         return np.concatenate(columns, axis=1)
 
     def check_begin(self, goals: Array, duration: float) -> None:
-        """Raise ``ParameterError`` if the prescribed paths (``goals``) do not begin at the positions and speeds of
-        the model's outputs. Positions must agree to a small fraction of the longest body, speeds to a few per cent
-        of the mean speed of the path over the ``duration`` [s]. Speeds are not checked in models with prescribed
-        motions."""
+        """Raise ``ParameterError`` if the prescribed paths of the outputs (``goals``, one row for each instant) do
+        not begin at the model's positions and speeds. Positions must agree to a small fraction of the longest
+        body, speeds to a few per cent of the mean speed over the ``duration`` [s]. Speeds are not checked in
+        models with prescribed motions."""
         here = self._read(self._live())
         gap = np.abs(here - goals[0])
         if gap.max() > GAP * self._length:
@@ -491,9 +492,9 @@ class _Servo:
 
     def two_sided(self, goals: Array, before: int, accuracy: float) -> InverseDynamics:
         """Compute inputs of least size over the whole run for which outputs follow their prescribed paths
-        (``goals``), and return them with the motion. Gauss-Newton steps are repeated with smaller and smaller
-        weights of the inputs. Inputs act from ``before`` time steps before the motion on. ModelError for too many
-        states, or if a contact prevents the relative ``accuracy``.
+        (``goals``), and return them with the motion. Gauss-Newton steps with line search use smaller and smaller
+        weights of the inputs. Inputs act from ``before`` time steps before the motion on. ParameterError is raised
+        if the relative ``accuracy`` is not reached, ModelError for too many states or contacts met.
 
         Gauss and Newton's method on (9.13): outputs are linear in the change of the inputs near those that are
         known. Inputs weigh less from iteration to iteration, until outputs are near enough.

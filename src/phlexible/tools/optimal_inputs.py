@@ -440,9 +440,9 @@ class _Shooting:
         return found + [Cost()] * self._gaps
 
     def sensors_of(self, model: Any) -> dict[str, Sensor]:
-        """Return those sensors of the user whose values at the end have a target, by name, from calling the user's
-        function with the model. Raise ``ParameterError`` unless it returns a sensor for each target, with as many
-        components as the target. The result is empty without targets or without the function."""
+        """Return the user's sensors whose final values have targets, by name, from one call of the user's function
+        with the ``model``. Raise ``ParameterError`` unless it returns a sensor for each target, with as many
+        components as the target. The dictionary is empty without targets or without the function."""
         if not self.targets or self._sensors is None:
             return {}
         found = called(self._sensors, "sensors", model, at="for the model that was built")

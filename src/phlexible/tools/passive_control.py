@@ -60,9 +60,9 @@ class EnergyShaping(CompoundForce):
 
     @property
     def potential(self) -> Potential:
-        """Return the potential energy U of the controller along the joint coordinate, with its derivative. It is a
-        parabola around the target minus the gravity potential and a constant force, so that the total energy has
-        its minimum at the target."""
+        """Return the controller's potential energy U [J] as a function of the joint coordinate, with its
+        derivative; the controller's force is -dU/dq. It is a parabola around the target minus the gravity
+        potential and a linear term. Therefore the total energy has its minimum at the target."""
         k, target, c, (a, b) = self.stiffness, self.target, self.offset, self.weight
         around = (target - 1.0, target + 1.0)
         if not self.turns:
@@ -94,9 +94,9 @@ def energy_shaping(
     model: Model, joint: Joint, target: float, *, stiffness: float, damping: float, name: str | None = None
 ) -> EnergyShaping:
     """Design a passive controller that moves the minimum of the total energy along one joint of a model to a
-    target, and return it. It is a spring with a potential and a damper; the model is not changed. ``stiffness`` is
-    that of the shaped energy [N m/rad or N/m], ``damping`` the coefficient of the damper, ``name`` the element's.
-    Joints in loops raise ``ModelError``.
+    ``target``, and return it. It consists of a potential, a parabola less gravity, and a damper; the model is not
+    changed. ``stiffness`` is that of the total energy [N m/rad or N/m]. Joints in loops or with several
+    coordinates raise ``ModelError``.
 
     Args:
         model: with the joint, and without what drives it.
@@ -369,8 +369,9 @@ class PassiveObserver:
 
 def passive_observer(linear: LinearModel, damping: ArrayLike, injection: float = 1.0) -> PassiveObserver:
     """Design an observer of a passive linear model that feeds estimated velocities back as damping. Return it as a
-    linear model together with its control law. ``damping`` are the gains, ``injection`` is the ratio of the gain
-    of measured errors to the damping. Raise ``ModelError`` if the model has no inputs or is not passive.
+    port-Hamiltonian model together with its control law. ``damping`` are the gains [force over velocity];
+    ``injection`` is the ratio of the gain of measured errors to the damping. Raise ``ModelError`` if the model has
+    no inputs or is not passive.
 
     ``x' = (J - R) Q x + B u + injection B K (y - B^T Q x)``, ``u = -K B^T Q x`` (8.33): the energy of its error
     falls as that of the plant does, and the whole is a passive system at the ports of the plant. Connected with any

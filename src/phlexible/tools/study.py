@@ -201,9 +201,9 @@ def packed_task(build: Callable[..., Any], measure: Callable[[Any], Any]) -> byt
 
 
 def carry_out(task: bytes, parameters: dict[str, Any]) -> Outcome:
-    """Build and measure one model of a study with these ``parameters``, and return an ``Outcome`` with values,
-    warnings and the computing time [s]. ``task`` are the packed functions of the study. An exception is returned
-    as the outcome's failure text, so that other runs go on."""
+    """Build and measure one model of a study with the given ``parameters``, and return an ``Outcome`` with values,
+    warnings and the computing time [s]. ``task`` are the pickled functions of the study. An exception becomes the
+    outcome's failure text, so that other runs go on. Warnings are collected in a main thread only."""
     begin = time.perf_counter()
     caught: list[warnings.WarningMessage] = []
     is_main = threading.current_thread() is threading.main_thread()  # warnings belong to the whole process
@@ -284,8 +284,9 @@ class StudyJournal(AbstractContextManager["StudyJournal"]):
         return self._lock.descriptor
 
     def write(self, parameters: dict[str, Any], outcome: Outcome) -> None:
-        """Append the outcome of one run of a study (with these ``parameters``) to its file, as a line of
-        JSON."""
+        """Append the outcome of one run of a study, with its ``parameters``, to the study's file as a line of
+        JSON. The line has parameters, computing time [s], and values, failure and warnings if there are any. The
+        file is flushed, so that the line survives a crash."""
         line: dict[str, Any] = {"parameters": _plain(parameters), "seconds": outcome.seconds}
         if outcome.values is not None:
             line["values"] = {name: value.tolist() for name, value in outcome.values.items()}

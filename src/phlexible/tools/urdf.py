@@ -160,10 +160,9 @@ modelled.
 
 
 def left_out_of(path: str) -> list[str]:
-    """Return descriptions of the elements of a URDF file (``path``) that models do not use, for a warning.
-    Elements that are used, and those without inertia, motion or force, such as colours and sensors, are not
-    listed; limits in the wrong order are. A description is the tag with the names of the links and joints that
-    have it."""
+    """Return descriptions of the elements of a URDF file (``path``) that models ignore, for a warning. A
+    description is the tag with the names of the links and joints that have it. Elements that are used or harmless
+    (colours, sensors) are not listed. Joint limits whose lower end is not below the upper one are listed."""
     etree = optional("lxml.etree", "urdf")
     root = etree.parse(path, etree.XMLParser(recover=True, remove_comments=True, remove_pis=True)).getroot()
     found: dict[str, list[str]] = {}

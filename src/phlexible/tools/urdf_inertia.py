@@ -92,7 +92,9 @@ NONE = LinkInertia(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def inertia_of(link: Any) -> LinkInertia:
-    """Return the mass distribution of a URDF link in its axes; zero if the file has none.
+    """Return the mass and inertia of a URDF ``link``, converted from the axes of its inertial element to the axes
+    of the link. They are zero if the file has no inertial element. ModelError, with the link's name, is raised for
+    numbers that are not finite.
 
     Raises:
         ModelError: numbers that are not finite; names the link.

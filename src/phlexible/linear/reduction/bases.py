@@ -140,9 +140,9 @@ def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: floa
 
 
 def extended(metric: sparse.csr_array, basis: Array, columns: Array, most: float) -> Array:
-    """Return ``basis`` (n, k) with further columns from ``columns``, orthonormal in ``metric`` by
-    Gram-Schmidt, in their order. Columns that are zero or nearly in the span of the others are left out; the
-    result has at most ``most`` columns."""
+    """Return ``basis`` (n, k) with further columns from ``columns`` appended in their order, orthonormal in the
+    matrix ``metric`` by Gram-Schmidt with one repetition. Columns that are zero or nearly in the span of earlier
+    ones are left out. No more are appended once there are ``most`` columns."""
     for column in columns.T:
         if basis.shape[1] >= most:
             break
@@ -235,9 +235,9 @@ def with_few_ports(mechanics: LinearMechanics, most: int) -> LinearMechanics:
 
 
 def reachable_rigid_motions(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return rigid motions of a second-order model ``mechanics`` that its inputs can cause, orthonormal in
-    the mass matrix, shape (n, k). ``modes`` has all rigid modes; a gyroscopic model returns all of them, a
-    model without inputs none."""
+    """Return the rigid motions of a second-order model that its inputs can cause, orthonormal in the mass matrix,
+    as columns (n, k). A singular value decomposition of the generalized forces on rigid modes selects them.
+    ``modes`` has all rigid modes. For a gyroscopic model, all rigid modes are returned; without inputs, none."""
     rigid = modes.shapes[:, modes.squares == 0]
     if mechanics.is_gyroscopic:
         return rigid
@@ -315,8 +315,9 @@ def _modes_and_rigid(mechanics: LinearMechanics, count: int) -> tuple[SymmetricM
 
 
 def participating_modes(mechanics: LinearMechanics, modes: SymmetricModes) -> Array:
-    """Return the indices of the elastic modes of a second-order model (``mechanics``) that inputs excite and
-    outputs measure, in the order of ``modes``. For a gyroscopic model, all elastic modes are returned."""
+    """Return the indices of the elastic modes of a second-order model that inputs excite and outputs measure, in
+    the order of ``modes``. Participation is relative to the norm of each input or output in the inverse mass
+    diagonal, and must exceed a round-off limit. For a gyroscopic model, all elastic modes are returned."""
     elastic = np.flatnonzero(modes.squares != 0)
     if mechanics.is_gyroscopic:  # forces across the velocity couple the modes
         return np.asarray(elastic)
@@ -371,9 +372,9 @@ class MotionAnswers(Answers):
 
     def columns(self, omega: float) -> list[Array]:
         """Return a list of real columns, shape (n, 1) each, that span the responses of the second-order model to
-        unit inputs at ``omega`` [rad/s]. Columns are sorted by energy; a complex response gives its two phases one
-        after the other. At zero they are static responses, also to forces at the outputs. Raise ``PoleError`` at
-        an undamped pole."""
+        unit inputs. ``omega`` is their frequency [rad/s]. Columns are sorted by energy, largest first; a complex
+        response gives real and imaginary part in turn. At zero they are static responses to inputs and to forces
+        at the outputs. Raise ``PoleError`` at an undamped pole."""
         try:
             found: ComplexArray | Array = (
                 harmonic_responses(self._mechanics, omega)

@@ -106,8 +106,9 @@ class ReductionError:
 
 def reduction_error(full: ObservedPHDAE, reduced: ObservedPHDAE, frequencies: ArrayLike) -> ReductionError:
     """Compute the frequency responses of a ``full`` and a ``reduced`` model at ``frequencies`` (k,) [rad/s] and
-    return the errors of the reduced model. The result has relative errors at each frequency, and the largest error
-    of each output and input relative to the peak response. Where a response is zero, errors are absolute.
+    return the errors of the reduced model. Errors are absolute differences divided by the full response: at each
+    frequency, and the largest divided by the peak. Each pair of output and input has its own. Where a response is
+    zero, errors are absolute.
 
     Raises:
         PoleError: an undamped pole of either model among them.

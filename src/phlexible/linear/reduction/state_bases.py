@@ -84,9 +84,10 @@ class StateBasis:
 
 
 def state_galerkin(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
-    """Project a linear model on a basis of states (Galerkin) and return the small dense port-Hamiltonian model.
-    Its E is the identity, since the basis is orthonormal in the energy; dissipation at round-off is set to zero.
-    The small model has multipliers only if inputs prescribe velocities or outputs are constraint forces."""
+    """Project a linear model on a ``basis`` of states (Galerkin) and return the small dense port-Hamiltonian
+    model. Its E is the identity, since the basis is orthonormal in the energy. J is made skew-symmetric and R
+    symmetric; states with dissipation at round-off get none. Multipliers remain only if inputs prescribe
+    velocities or outputs are constraint forces."""
     V = basis.columns
     Z = np.asarray(model.effort_matrix @ V)
     J, R = Z.T @ (model.structure @ Z), Z.T @ (model.dissipation @ Z)
