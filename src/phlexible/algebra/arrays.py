@@ -79,9 +79,9 @@ def non_negative(name: str, value: float) -> float:
 
 
 def warn_of_degrees(name: str, value: object, multiple: float | None = 5.0) -> None:
-    """Warn the user if ``value``, an angle [rad] or angular rate [rad/s] passed as the argument ``name`` was
-    probably meant in degrees: if its size is more than 2 pi and a whole multiple of ``multiple`` (5, say; None:
-    any number). Nothing is returned or changed."""
+    """Warn the user if ``value``, an angle [rad] or angular rate [rad/s] passed as the argument ``name``, was
+    probably meant in degrees. This is assumed if its size is more than 2 pi and a whole multiple of ``multiple``
+    (5 by default; None: any size above 2 pi). Arrays are not checked. Nothing is returned."""
     size: Any = abs(value) if isinstance(value, int | float | np.integer | np.floating) else 0.0
     if FULL_ROTATION < size <= MOST and (not multiple or abs(size / multiple - round(size / multiple)) < 1e-9):
         unit, turns = ("rad/s", "turns a second") if "rate of" in name else ("rad", "turns")
@@ -129,9 +129,9 @@ def _checked_ratio(name: str, value: float) -> float:
 
 
 def checked_relaxation_time(name: str, value: float) -> float:
-    """Check a Kelvin-Voigt relaxation time (``value`` [s]) passed by the user, and return it as a float. It
-    is the ratio of viscous to elastic stress per strain rate. ``name`` is that of the argument, for messages.
-    Raise ``ParameterError`` if it is negative; warn above 10 s, longer than that of any material."""
+    """Check a Kelvin-Voigt relaxation time (``value`` [s]) passed by the user, and return it as a float. The
+    stress is E times (strain plus this time times strain rate). Raise ``ParameterError`` if it is negative; warn
+    above 10 s, which suggests that it was given in Pa s. ``name`` is that of the argument, for messages."""
     lag = non_negative(name, value)
     if lag > LONGEST_LAG:
         warn_user(
@@ -380,8 +380,8 @@ def file_path(name: str, value: object) -> str:
 
 def whole_steps(name: str, value: float, step: float, tolerance: float = 0.0) -> int:
     """Return the number of time steps of length ``step`` [s] in a user's time ``value`` [s]. Raise
-    ``ParameterError`` unless the time is a positive whole multiple of the time step, up to round-off or to the
-    relative ``tolerance``. ``name`` is that of the argument, for messages.
+    ``ParameterError`` unless the time is a positive whole multiple of the step. It may differ by round-off or, if
+    ``tolerance`` is not zero, by that fraction of the time. ``name`` is the name of the argument, for messages.
 
     Its error may be ``SAME`` of a step or, if ``tolerance`` is not zero, this share of the time.
 

@@ -46,8 +46,8 @@ class _Threads:
         return pairs
 
     def enter(self) -> None:
-        """Enter the context with one BLAS thread: count one more user of it, and if it is the first, store the
-        numbers of threads of all OpenBLAS libraries and set them to one."""
+        """Count one more user of this context, in which BLAS uses one thread. The first user stores the numbers of
+        threads of all OpenBLAS libraries and sets them to one. A lock makes this safe from several threads."""
         with self._lock:
             self._users += 1
             if self._users == 1:

@@ -8,9 +8,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def cached_on_owner(function: Function) -> Function:
-    """Return a decorated function of an object (and hashable positional arguments) that computes each result once.
-    Results are stored in a dictionary in the object's attribute "_" + function name. A result that is the object
-    itself is not stored.
+    """Return a decorated function, of an object and hashable positional arguments, that computes each result once.
+    Results are stored in a dictionary in the object's attribute "_" + function name, by the arguments. A result
+    that is the object itself is not stored and computed again.
 
     Models that are built together share descriptions of bodies, and with them the cached results.
     """

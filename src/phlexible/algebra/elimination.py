@@ -21,10 +21,10 @@ END = 0.3  # of all rows in each of the two ends
 
 
 def dissection_predecessors(sizes: Sequence[int], later: list[tuple[int, ...]], last: int) -> list[list[int]]:
-    """Order the elimination of a graph by nested dissection: halves first, the separator between them last,
-    recursively. Return for each node the list of nodes that must be eliminated before it; only nodes of separators
-    have some, those of both halves. Nodes before the index ``last`` and parts of at most 120 nodes are not
-    dissected. ``sizes`` are the rows of each node, ``later`` the later nodes that its elimination couples.
+    """Order the elimination of a graph by nested dissection: both halves first, the separator between them last,
+    recursively. Return for each node the list of nodes that must be eliminated before it: for nodes of a separator
+    all nodes of both halves, otherwise none. Nodes before the index ``last`` and parts of at most 120 nodes are
+    not dissected. ``sizes`` are the rows of each node, ``later`` the later nodes coupled to it.
 
     Args:
         sizes: rows of each node.
@@ -208,11 +208,11 @@ def block_schedule(
     diagonal_lengths: Mapping[int, int],
     last: int | None = None,
 ) -> BlockSchedule:
-    """Return the order in which blocks of a sparse symmetric-pattern matrix are eliminated and where each is
-    stored, as a ``BlockSchedule``. The order is minimum degree or nested dissection, whichever is estimated to be
-    faster. ``sizes`` are the rows of each node (block row), ``edges`` the pairs of coupled nodes, ``waits`` the
-    nodes that must come before each. ``diagonal_lengths`` are the storage of blocks that are not dense; nodes
-    before ``last`` are not grouped.
+    """Return the order in which the nodes (block rows) of a matrix with symmetric sparsity pattern are eliminated,
+    and where each block is stored. The order is minimum degree or nested dissection, whichever has the lower
+    estimated time. ``sizes`` are the rows of each node, ``edges`` the coupled pairs, ``waits`` the nodes that must
+    come before each. ``diagonal_lengths`` are storage lengths of diagonal blocks not dense. Nodes before ``last``
+    are not grouped.
 
     If the fill is large, as in grids of loops, the nodes from ``last`` on are dissected if that costs less, and
     nodes with nearly equal columns are eliminated in groups.
@@ -244,10 +244,10 @@ def block_schedule(
 def elimination_order(
     sizes: Sequence[int], edges: Iterable[tuple[int, int]], waits: Sequence[Iterable[int]]
 ) -> tuple[list[int], list[tuple[int, ...]]]:
-    """Return the nodes of a graph in the order of elimination by minimum degree: the node whose neighbours
-    have the fewest rows comes first. Also return for each node the later nodes to which it is coupled at its
-    elimination (its fill). ``sizes`` are the rows of each node, ``edges`` pairs of coupled nodes, ``waits``
-    nodes that must come before it."""
+    """Return the nodes of a graph in the order of elimination by minimum degree: the next node is the one whose
+    neighbours have the fewest rows. Nodes are then sorted depth-first in the elimination tree, with the same fill.
+    Return also the later nodes to which each node is coupled at its elimination. ``sizes`` are the rows of each
+    node, ``edges`` coupled pairs, ``waits`` nodes that must come before it."""
     count = len(sizes)
     adjacent: list[set[int]] = [set() for _ in range(count)]
     for a, b in edges:
@@ -542,8 +542,8 @@ def _dissected_clusters(touching: sparse.csr_array, nodes: IntArray, points: Arr
 
 
 def _cut_nodes(nodes: IntArray, positions: Array) -> list[IntArray]:
-    """Split nodes with the positions ``positions`` into clusters of at most 12 neighbours, by halving them
-    repeatedly across their longest direction."""
+    """Split nodes of a mesh into clusters of at most 12 neighbours, by halving repeatedly across the longest
+    extent of their ``positions``. Return a list of index arrays; no nodes give an empty list."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
     order = np.argsort(positions[:, int(np.ptp(positions, axis=0).argmax())], kind="stable")
@@ -583,10 +583,10 @@ def null_space_basis(
 
 
 def null_space(matrix: sparse.csr_array, weights: Array | None = None, allow_dependent: bool = False) -> NullSpace:
-    """Compute a sparse basis of the null space of a matrix, shape (rows, n), by Gauss-Jordan elimination with
-    pivoting. The rows of the basis that belong to the free coordinates form an identity matrix. Pivots are
-    compared in units of the coordinates, ``weights`` of shape (n,). Dependent rows are left out if
-    ``allow_dependent``, else they raise ``RedundancyError``.
+    """Compute a sparse basis of the null space of a ``matrix`` (rows, n) by Gauss-Jordan elimination. The shortest
+    row is eliminated next; its pivot is the column with fewest entries among the large ones. Entries are compared
+    in units of the coordinates, ``weights`` (n,). The basis is an identity for the free coordinates. Dependent
+    rows are left out if ``allow_dependent``, else they raise ``RedundancyError``.
 
     Args:
         matrix: G, shape (rows, n).

@@ -69,8 +69,9 @@ class TapeEntry:
 
     @property
     def argument_entries(self) -> set[int]:
-        """Return the set of the indices of the earlier entries of the tape (record of arithmetic) that this
-        entry's operation has as arguments."""
+        """Return the set of the indices of the earlier entries of the tape (record of arithmetic) that are
+        arguments of this entry's operation. Indices of inputs, which are smaller, are left out. A quaternion
+        component has all nine entries of the rotation matrix as arguments."""
         taken = {index for _, indices in self.terms for index in indices if index >= FIRST}
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
@@ -105,9 +106,10 @@ class NumberTape:
         return TapeNumber(self, {(index,): 1.0})
 
     def output(self, values: Sequence[object]) -> tuple[int, int]:
-        """Append the recorded operations that compute the given ``values`` to this tape's entries, the values
-        last, and return their range (first index, last + 1). Recorded operations that the values do not need are
-        dropped. All recording since the last output is cleared."""
+        """Append the recorded operations that compute the given ``values`` to this tape's entries and return their
+        range (first index, last + 1). The values are its last entries, in their order. Recorded operations that
+        the values do not need are dropped, and indices are adapted. Then the record since the last output is
+        cleared."""
         indices = [self.entry(self.as_sum(value)) for value in values]
         needed = self._required_entries(indices)
         begin, offsets = len(self.entries), dict[int, int]()
@@ -157,8 +159,9 @@ class NumberTape:
         return self.number(self.entry(TapeEntry(kind, of=tuple(map(self.index, values)))))
 
     def index(self, value: object) -> int:
-        """Return the index on this tape (record of arithmetic) of an entry equal to ``value``. A single recorded
-        number already has one; any other sum, product or constant is recorded as a new entry first."""
+        """Return the index of an entry with a given ``value`` on this tape (record of arithmetic). If the value is
+        exactly one recorded entry, its index is returned. Any other sum, product or constant is recorded as a new
+        entry, unless an equal one exists."""
         sum_ = self.as_sum(value)
         if not sum_.constant and len(sum_.terms) == 1 and sum_.terms[0][0] == 1.0 and len(sum_.terms[0][1]) == 1:
             return sum_.terms[0][1][0]
@@ -172,8 +175,9 @@ class NumberTape:
         return FIRST + len(self._open) - len(entries)
 
     def as_sum(self, value: object) -> TapeEntry:
-        """Convert a number (``value``), of a tape or an ordinary one, to an entry of the kind SUM (constant
-        plus weights times products); this happens without appending it to this tape."""
+        """Convert a number (``value``) to an entry of the kind SUM: a constant plus weights times products of
+        earlier entries. An ordinary number becomes the constant. The entry is returned, not appended to this tape
+        (record of arithmetic)."""
         if isinstance(value, TapeNumber):
             terms = tuple((weight, indices) for indices, weight in value.terms.items())
             return TapeEntry(TapeOperation.SUM, terms, value.constant)
@@ -203,8 +207,9 @@ class TapeNumber:
         return self.tape.record(kind, self, *arguments)
 
     def _scaled(self, factor: float) -> "TapeNumber | float":
-        """Return this tape number (which records the arithmetic done with it) times a known factor: a new tape
-        number, or 0.0 if the factor is zero."""
+        """Return this tape number times a known ``factor``. A tape number stands for a value not yet known and
+        records the arithmetic done with it. The result is a new tape number, or 0.0 if the factor is zero; nothing
+        is appended to the tape."""
         if factor == 0.0:
             return 0.0
         terms = {indices: factor * weight for indices, weight in self.terms.items()}
@@ -372,7 +377,8 @@ def quaternions(matrices: Array) -> Array:
 
 def continuous_quaternions(matrices: Array) -> Array:
     """Return the unit quaternions, scalar last, of rotation matrices (T, ..., 3, 3) at T instants, shape (T, ...,
-    4). Signs are chosen such that each is near the one before. Floats or tape numbers of one instant."""
+    4). The sign of each is chosen so that its product with the quaternion one instant before is not negative.
+    Matrices are floats, or tape numbers (recorded arithmetic) of one instant."""
     found = quaternions(matrices.reshape(-1, 3, 3)).reshape(*matrices.shape[:-2], 4)
     jumps = np.where((found[1:] * found[:-1]).sum(axis=-1).astype(np.float64) < 0, -1.0, 1.0)
     found[1:] *= np.cumprod(jumps, axis=0)[..., None]

@@ -104,9 +104,9 @@ def rotation_matrix(value: RotationLike | None, dimension: int, name: str = "rot
 
 
 def nearest_rotation(matrix: Array, name: str = "rotation") -> Array:
-    """Return the rotation matrix nearest to a ``matrix`` that is orthogonal to 1e-9, shape (3, 3). Raise
-    ``ParameterError`` for matrices that are not orthogonal, and for reflections. ``name`` is that of the
-    argument, for messages.
+    """Return the rotation matrix nearest to a ``matrix`` that is orthogonal to 1e-9, shape (3, 3), by a singular
+    value decomposition. An exactly orthogonal matrix is returned unchanged. Raise ``ParameterError`` for other
+    shapes, matrices that are not orthogonal, and reflections. ``name`` is that of the argument, for messages.
 
     Raises:
         ParameterError: a wrong shape, a matrix that is not orthogonal, or a reflection.

@@ -245,8 +245,9 @@ def lu_factors(matrix: Any, **options: Any) -> SuperLU:
 
 
 def solver(matrix: Any) -> Callable[[Array], Array]:
-    """Factor a square matrix, dense (LU of LAPACK) or sparse (SuperLU); return a function that solves ``matrix @ x
-    = b`` for right-hand sides b, shape (N,) or (N, k).
+    """Factor a square matrix by LU with pivoting, dense (LAPACK) or sparse (SuperLU), and return a function. The
+    function solves ``matrix @ x = b`` for right-hand sides b, shape (N,) or (N, k). A singular sparse matrix
+    raises ``SingularMatrixError``; a singular dense one gives solutions that are not finite.
 
     Raises:
         SingularMatrixError: it is sparse and has no inverse; solutions of a singular dense array are not finite.
@@ -367,9 +368,10 @@ def pardiso_factors(matrix: sparse.csr_array, package: Any) -> Callable[[Array],
 
 
 def dissection_order(matrix: sparse.csr_array, positions: Array) -> IntArray:
-    """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,),
-    by nested dissection: unknowns are halved along the longest direction of their positions (``positions``,
-    shape (N, 3)), and those between both halves come last, recursively.
+    """Return the indices of the unknowns of a sparse matrix in an elimination order of low fill, shape (N,), by
+    nested dissection. Unknowns are halved at the median along the longest extent of their ``positions`` (N, 3).
+    Unknowns of the upper half that are coupled to the lower half come last. Both halves are treated recursively,
+    down to a few unknowns.
 
     Args:
         matrix: of which only the pattern is used, shape (N, N).
@@ -435,8 +437,9 @@ class WeightedSums:
     cancels: bool = False
 
     def of(self, values: Array) -> Array:
-        """Return the weighted sums of values x at T instants, y = W x with the constant sparse matrix W (count,
-        size) of these sums. Values have shape (T, size, ...), the result (T, count, ...)."""
+        """Return the weighted sums y = W x of values x at T instants with the constant sparse matrix W (count,
+        size). ``values`` have the shape (T, size, ...), the result (T, count, ...). Small arrays are multiplied by
+        a dense copy of W, since SciPy's sparse product begins slowly."""
         inner = values.shape[2:]
         is_small = values.size <= FEW and values.dtype != object  # SciPy begins slowly
         if self._dense is not None and is_small:
@@ -577,8 +580,8 @@ def _column_spans(matrix: Matrix) -> list[tuple[int, int]]:
 
 
 def row_spans(matrix: Matrix) -> list[tuple[int, int]]:
-    """Return, for each row of a dense or sparse matrix, the index of its first nonzero column and the one after its
-    last; (0, 0) for a zero row."""
+    """Return, for each row of a dense or sparse matrix, the index of its first nonzero column and the index after
+    its last nonzero column. The result is a list of pairs; a zero row gives (0, 0)."""
     count = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
         entries = sparse.coo_array(matrix)
@@ -618,8 +621,9 @@ def disjoint_columns(pattern: sparse.csc_array) -> list[list[int]]:
 
 
 def disjoint_groups(sets: Sequence[IntArray]) -> list[list[int]]:
-    """Group sets of integers, given as arrays, so that no two sets of one group have a member in common; return a
-    list of the indices of the sets for each group. Each set joins the first group that it fits in."""
+    """Group sets of integers, given as arrays, so that no two sets of one group have a member in common. Each set,
+    in order, is added to the first group without common members, or begins a new group. Return a list of groups,
+    each a list of the indices of its sets."""
     groups: list[list[int]] = []
     taken: list[Array] = []
     numbers, indices = np.unique(np.concatenate(sets), return_inverse=True)
@@ -687,9 +691,9 @@ class SaddlePoint:
             self._solve = solver(whole) if count or is_array else diagonal_solver(whole)
 
     def solve(self, forces: Array, values: Array | None = None) -> tuple[Array, Array]:
-        """Solve the factored saddle-point system K x + G^T y = f, G x - D y = g for given f and g. Return x (n,
-        ...) and the multipliers y (rows, ...). ``forces`` is f, shape (n,) or (n, columns); ``values`` is g, shape
-        (rows,) or (rows, columns), None: zero."""
+        """Solve the factored saddle-point system K x + G^T y = f, G x - D y = g for given f and g. The solution is
+        improved by iterative refinement. Return x (n, ...) and the multipliers y (rows, ...). ``forces`` is f,
+        shape (n,) or (n, columns); ``values`` is g, shape (rows,) or (rows, columns), None: zero."""
         above = (self._scale * forces.T).T
         if values is None:
             below = np.zeros((len(self._row_scale), *forces.shape[1:]))
@@ -766,8 +770,10 @@ def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
 
 
 def smallest_with_multipliers(metric: Matrix, matrix: Matrix, values: Array) -> tuple[Array, Array]:
-    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of ``matrix @ x = values``. Also
-    return the multipliers y (rows,) with ``metric @ x + matrix.T @ y = 0``."""
+    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of ``matrix @ x = values``, and
+    its multipliers y (rows,). These satisfy ``metric @ x + matrix.T @ y = 0``. Linearly dependent rows are
+    allowed. If the residual is large, one correction with other scale factors is tried. Both are zero without rows
+    or unknowns."""
     rows, n = matrix.shape
     if rows == 0 or n == 0:
         return np.zeros(n), np.zeros(rows)

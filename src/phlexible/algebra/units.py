@@ -17,8 +17,9 @@ FACTOR = re.compile(r"([A-Za-z]+|1)(?:\^?([\d.]+))?$")
 
 
 def base_powers(unit: str) -> dict[str, float] | None:
-    """Return the powers of kg, m, s and rad in a ``unit``, those that are not zero: of "N m/rad" 1, 2, -2 and -1.
-    Factors are separated by spaces, with exponents such as in "m2" or "m^0.5". None: an empty or unknown unit."""
+    """Return the nonzero powers of kg, m, s and rad in a ``unit``, as a dictionary. For "N m/rad" they are 1, 2,
+    -2 and -1. Factors are separated by spaces, each with an optional exponent as in "m2" or "m^0.5"; all factors
+    after a "/" count negative. Return None for an empty unit or an unknown factor."""
     powers = dict.fromkeys(BASES, 0.0)
     for index, part in enumerate(unit.split("/")):
         for factor in part.split():

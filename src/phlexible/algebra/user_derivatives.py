@@ -25,9 +25,9 @@ ROUND_OFF = 16 * float(np.finfo(float).eps)
 
 def derivatives(function: Callable[[Array], Array], time: float, end: float = np.inf) -> tuple[Array, Array]:
     """Return the first and the second derivative of a user's function of time at a time [s], each of the shape of
-    the function's values. Polynomials interpolate samples in windows that are halved until the derivatives
-    converge; the most consistent ones are returned, without an error if none converges. ``function`` is called
-    with an array of times (k,) between 0 and ``end`` [s] and returns values (k, ...).
+    one value. Polynomials of degree 12 interpolate samples in a window around the time, which is halved until
+    successive derivatives agree. Otherwise the pair with least change is returned, without an error. ``function``
+    is called with an array of times (k,) between 0 and ``end`` [s].
 
     A polynomial of degree 12 through Chebyshev points of a window around the time (after it near 0, before it near
     the ``end`` and where the function ends with a ValueError) is differentiated; the window is halved until two
@@ -62,8 +62,9 @@ def derivatives(function: Callable[[Array], Array], time: float, end: float = np
 
 def rough_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
     """Return approximate derivatives of a user's ``function`` of time at many ``times`` [s], shape (times, k).
-    They are differences in one window of fixed length (0.02 s) around each time; the accuracy is unknown.
-    ``function`` is called once with an array of n times and returns values (n, k). No time before 0 is used.
+    They are those of the polynomial through 13 samples in one window of fixed length (0.02 s) around each time.
+    Windows are not refined, so that the accuracy is unknown. ``function`` is called once with n times and returns
+    (n, k). No time before 0 is used.
 
     Raises:
         ValueError: the function ends inside a window.
@@ -75,9 +76,10 @@ def rough_derivatives(function: Callable[[Array], Array], times: Array) -> Array
 
 
 def first_derivatives(function: Callable[[Array], Array], times: Array) -> Array:
-    """Return accurate derivatives of a user's function of time at many times [s], shape (times, k), by
-    differences in shrinking windows. ``function`` is called with an array of n times, once for each size of
-    windows, and returns values (n, k). No time before 0 is used.
+    """Return accurate derivatives of a user's function of time at many times [s], shape (times, k). They are those
+    of polynomials through samples in windows that are halved until the change is within a tolerance. ``function``
+    is called with an array of n times, once for each size of windows, and returns values (n, k). No time before 0
+    is used.
 
     The windows of ``derivatives`` are halved for all times at once until each of them has converged.
     If the function ends inside a window, times are processed one after another.
@@ -114,9 +116,9 @@ def _joint_derivatives(function: Callable[[Array], Array], times: Array) -> Arra
 
 
 def _sample_windows(times: Array, length: float) -> tuple[Array, Array]:
-    """Return the sample times in a window of the given length [s] around each of T times, shape (T, k). Also return
-    the weights of the samples in the derivative at that time, shape (T, k). Windows that would begin before
-    0 lie after the time instead."""
+    """Return the sample times in a window of the given ``length`` [s] around each of T times, shape (T, k). Return
+    also the weights of the samples in the derivative at that time, shape (T, k); times 2 / ``length`` they give it
+    per second. Windows that would begin before 0 begin at the time instead."""
     is_inside = (times - length / 2 >= 0.0)[:, None]
     middle, first = _stencil(0.0), _stencil(-1.0)
     points, weights = (np.where(is_inside, *pair) for pair in zip(middle[:2], first[:2], strict=True))
@@ -238,8 +240,9 @@ def _passed(check: _Check) -> None:
 
 def check_once(functions: Sequence[object], content: Sequence[object], run: Callable[[], None]) -> None:
     """Call ``run``, a check of a user's ``functions``, unless it passed before for functions with equal code and
-    constants and equal ``content``. It is always called if the functions may depend on something else. ``content``
-    is other data of the check, such as times as bytes.
+    constants and equal ``content``. It is always called if a function may depend on something else, such as
+    variables or random numbers. ``content`` is other data of the check, such as times as bytes. Exceptions of the
+    check are passed on.
 
     Raises:
         Exception: what the check raises.
@@ -302,7 +305,9 @@ class Jump(NamedTuple):
 
 def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) -> None:
     """Raise ``ParameterError`` if a user's function ``rates`` is not the time derivative of the user's function
-    ``values`` at the given times [s]. Both take an array of times; ``name`` stands in the message.
+    ``values`` at the given ``times`` [s]. The derivative is computed by finite differences; the tolerance is 1e-3
+    of the largest rate. At kinks the rate of either side is accepted. Both functions take an array of times;
+    ``name`` stands in the message.
 
     Raises:
         ParameterError: the message has the time, the rate and the difference quotient.
@@ -316,9 +321,9 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
     """Return the time at which a user's function ``rates`` differs most from the derivative of the function
-    ``values`` (by differences), with both values. Both are called with an array of n times and return values (n,
-    k). None if they agree at all ``times`` to 1e-3 of the largest rate, or differ only at kinks, where the rate
-    may be that of either side.
+    ``values``, with both derivatives. This is computed by finite differences; both functions map n times to values
+    (n, k). None if they agree at all ``times`` to 1e-3 of the largest rate. Differences at kinks are accepted
+    where the rate is that of either side.
 
     Times at which a function raises ValueError are left out.
     """
@@ -342,10 +347,10 @@ def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
 
 
 def find_jump(values: Values, times: Array, smallest: float) -> Jump | None:
-    """Return the first discontinuity of a function of time that is larger than ``smallest``, found by halving
-    intervals between the ascending ``times``. The result has its time and the values before and after it; None if
-    there is none. Only intervals whose change is concentrated in one half are halved. The function ``values`` is
-    called with an array of n times and returns values (n, k).
+    """Return the first discontinuity of a function of time that is larger than ``smallest``, found by recursive
+    halving of intervals between the ascending ``times``. The result has its time and the values before and after
+    it; None if there is none. Only intervals are halved in which one half has most of the change. The function
+    ``values`` maps n times to values (n, k).
 
     A smooth change is spread over both halves of a short interval; a jump stays in one of them.
     """
@@ -393,9 +398,10 @@ def _narrow_jump(
 
 
 def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
-    """Return whether a user's function ``rates`` agrees with the derivative of ``values`` at all times. True
-    means that they differ from rough difference quotients (one window of samples) by at most 1e-4 of the
-    largest rate. False means that a finer check has to decide."""
+    """Return whether a user's function ``rates`` clearly agrees with the derivative of the function ``values`` at
+    all ``times``. True means that it differs from rough derivatives of ``values`` (one window of samples at each
+    time) by at most 1e-4 of the largest rate. Otherwise, or if a function raises ``ValueError``, return False; a
+    finer check then has to decide."""
     with suppress(ValueError):
         user_rates = rates(times)
         gap = np.abs(user_rates - rough_derivatives(values, times)).max(axis=1)
@@ -456,8 +462,9 @@ class Disagreement(NamedTuple):
 
 def disagreement(energy: Function, slope: Function, arguments: Array, tolerance: float) -> Disagreement | None:
     """Return the first interval between neighbouring ``arguments`` in which a user's function ``slope`` is not the
-    derivative of the function ``energy``; None if there is none. Difference quotient and mean slope must differ by
-    more than ``tolerance``, also in more than two of 64 equal parts, so that single kinks pass.
+    derivative of the function ``energy``; None if there is none. The difference quotient of the energy and the
+    mean of the slope are compared. They must differ by more than ``tolerance``, also in more than two of 64 equal
+    parts, so that single kinks are accepted.
 
     A kink makes the quadrature wrong in its interval and in the few pieces of it that contain the kink; a wrong
     slope makes it wrong in most pieces.

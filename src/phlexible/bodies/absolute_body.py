@@ -169,10 +169,10 @@ def initial_nodes(
     position: Array,
     rotation: Array,
 ) -> InitialNodes:
-    """Return the world positions and velocities (N, 3) of the nodes of a string or soft body at t = 0. A node is
-    at ``position`` + ``rotation`` times its row of ``shape`` (array, function, or None: as in ``nodes``; two rows:
-    the ends of a straight string). ``speed`` [m/s] in world axes is not rotated; None stays None. Raise
-    ``ParameterError`` for components out of the plane (``dimension`` 2) or line (1).
+    """Return the world positions and velocities (N, 3) of the nodes of a string or soft body at t = 0. Positions
+    are ``position`` + ``rotation`` times the rows of ``shape``. This is an array, a function of each node, the two
+    ends of a straight string, or None (undeformed). ``speed`` [m/s] in world axes is not rotated; None stays None.
+    Raise ``ParameterError`` for components out of the plane (``dimension`` 2) or line (1).
 
     Args:
         nodes: s of the nodes of a string, shape (N,), or undeformed positions x, shape (N, 3) [m].

@@ -92,9 +92,9 @@ class Body(ABC):
         ports: Mapping[str, ArrayLike] | None = None,
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this body alone. ``variant`` chooses its equations
-        (full, constant mass matrix, ...), ``stress`` the space of stress states, ``gravity`` the acceleration
-        [m/s^2]. Boundary ports are the ends or interfaces of the body and the user's ``ports``. ``dimension`` is
-        the number of space dimensions of the model (2 or 3).
+        (full, constant mass matrix, ...), ``stress`` the functions in which stress states are expanded.
+        ``gravity`` is the acceleration [m/s^2] in world axes. Boundary ports are the ends or interfaces of the
+        body and the user's ``ports``. ``dimension`` is the number of space dimensions of the model (2 or 3).
 
         Args:
             variant: "full", "constant_mass", "zeroth_order" or (in the plane) "printed", see ``FullForm``,
@@ -177,9 +177,9 @@ class NodalBody(Body):
 
 
 def fingerprint(body: BodyData) -> Array:
-    """Return an array (k,) that identifies what the elastic coordinates of a body mean. A floating body has its
-    mass integrals, another body its masses and strain matrices, concatenated. Different bodies give different
-    arrays, so that a stored state is not loaded into another body."""
+    """Return an array (k,) that identifies what the elastic coordinates of a body mean, so that a stored state is
+    not loaded into another body. For a floating body it concatenates first and second mass integrals of the
+    undeformed body. For another body it concatenates nodal masses, strain matrices, weights and stiffnesses."""
     if isinstance(body, AbsoluteBody):
         strains = [part.ravel() for group in body.strains for part in (group.first, group.second, group.weights)]
         elements = [part.ravel() for group in body.elements for part in (group.gradients, group.weights)]

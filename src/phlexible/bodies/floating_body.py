@@ -97,9 +97,10 @@ class LocalMoments:
         return (*(plane for row in self.planes for plane in row), self.removed)
 
     def times(self, xi: Array) -> Array:
-        """Return the products W[a, b] xi of the second mass moments of this long body with vectors xi = (1, eta).
-        The result has the shape (..., 3, 3, n + 1). eta (..., n) are elastic coordinates, W[a, b] = int rho Psi_a^T
-        Psi_b with the shape functions Psi."""
+        """Return the products W[a, b] xi of the second mass moments of this long body, shape (..., 3, 3, n + 1).
+        The vectors xi = (1, eta) have the shape (..., n + 1) for elastic coordinates eta (..., n). W[a, b] = int
+        rho Psi_a^T Psi_b, for axes a and b, is stored as a sparse matrix minus a product of vectors. Psi are
+        position and displacement shapes."""
         flat = xi.reshape(-1, xi.shape[-1])
         result = -np.einsum("ai,tb->tabi", self.removed, flat @ self.removed.T)
         for a in range(3):
@@ -108,9 +109,9 @@ class LocalMoments:
         return np.asarray(result.reshape(*xi.shape[:-1], 3, 3, xi.shape[-1]))
 
     def elastic_mass(self) -> Matrix:
-        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this long body, with its shape
-        functions Phi, shape (n, n). It is the sum over a of W[a, a] without first row and column. If products of
-        removed motions are subtracted it is dense, else sparse."""
+        """Return the mass matrix int rho Phi^T Phi of the n elastic coordinates of this long body, with its
+        displacement shapes Phi, shape (n, n). It is the sum over axes a of W[a, a] without first row and column.
+        It is sparse, but dense if W is about the centre of mass, since a product of vectors is then subtracted."""
         planes = sum(self.planes[a][a] for a in range(3))[1:, 1:]
         if self.is_sparse:
             return sparse.csr_array(planes)
@@ -206,9 +207,10 @@ class FloatingBody:
         return self.second_moments[:, :, 0, 0]
 
     def in_smaller_basis(self, columns: Array, points: MaterialPoints) -> "FloatingBody":
-        """Return a copy of this body in k new coordinates, with old elastic coordinates eta = ``columns`` @ new,
-        ``columns`` (n, k). Mass moments, stiffness, strains and damping are projected; the first k of
-        ``elastic_units`` are retained. ``points`` are the material points in the new coordinates.
+        """Return a copy of this body in k new elastic coordinates; the old ones are ``columns`` times the new,
+        ``columns`` (n, k). Mass moments, stiffness, strains and damping are projected, and made exactly symmetric
+        where they are symmetric. The first k of ``elastic_units`` are kept. ``points`` are the material points in
+        the new coordinates.
 
         Args:
             columns: shape (n, k), dense.

@@ -172,9 +172,10 @@ class MaterialPoint:
     stays_in_plane: bool = False
 
     def direction_shapes(self, direction: Array) -> Array:
-        """Return the change of a unit vector ``direction`` (3,), fixed to the material at this point, per unit of
-        each elastic coordinate, shape (3, n). It rotates with the point; at cuts of split beams it is lengthened
-        too (``stretch``). It is zero if the point has no rotation."""
+        """Return the change of a unit vector ``direction`` (3,) per unit of each of n elastic coordinates, shape
+        (3, n). The vector is fixed to the material at this point; the change is the cross product of the point's
+        rotation and the vector. At cuts of split beams the vector is lengthened too (``stretch``). The result is
+        zero if the point has no rotation."""
         if self.rotations is None or not self.rotations.size:
             return np.zeros_like(self.shapes)
         rotated: Array = -cross_matrix(direction) @ self.rotations

@@ -111,9 +111,9 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 
 
 def check_material(section: AnySection, material: object, length: float) -> None:
-    """Raise ``ParameterError`` unless a beam or rod has either a ``material`` or a ``GeneralSection`` (which has
-    stiffness and mass), and not both. Warn (``UnitWarning``) if density times ``length`` times first area exceeds
-    1e6 kg, since these are probably in millimetres.
+    """Raise ``ParameterError`` unless a beam or rod has a ``material``, or a ``GeneralSection`` (a section with
+    its own stiffness and mass), and not both. Warn (``UnitWarning``) if the mass, density times ``length`` times
+    the area of the first section, exceeds 1e6 kg; lengths are then probably in millimetres.
 
     Raises:
         ParameterError: two materials, or none.
@@ -137,8 +137,8 @@ def check_material(section: AnySection, material: object, length: float) -> None
 
 def relative_relaxation(material: Material | None, sections: Iterable[object]) -> Maxwell | None:
     """Return the Maxwell branches (springs and dashpots in series) of a beam or rod, with stiffnesses divided by
-    Young's modulus; None without relaxation. They belong to ``material`` or, without material, to its
-    ``sections``. Raise ``ParameterError`` if sections have different branches.
+    Young's modulus; None without relaxation. They are those of ``material`` or, if that is None, of its
+    ``sections``, which store ratios already. Raise ``ParameterError`` if sections have different branches.
 
     Raises:
         ParameterError: sections with different ones.

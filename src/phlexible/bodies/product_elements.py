@@ -49,9 +49,9 @@ class ProductElements:
 
 
 def products_and_gradients(group: ProductElements, x: Array) -> tuple[Array, Array]:
-    """Return the n dot products of nodal vectors in each of e elements, and their derivatives with respect to its k
-    nodal vectors. The shapes are (e, n) and (e, n, k, d). The nodal vectors of the body are x (N, d), ``group`` are
-    the elements."""
+    """Return the n dot products of nodal vectors in each of e elements, and their derivatives with respect to its
+    k nodal vectors. The shapes are (e, n) and (e, n, k, d) in d dimensions. x (N, d) are the nodal vectors of the
+    body (positions, or directors of a shell). ``group`` has the pairs of each product."""
     first, second = _factors(group)
     u, v = (np.einsum("nk,ekd->end", rows, x[group.nodes], optimize=True) for rows in (first, second))
     slopes = np.einsum("nk,end->enkd", first, v) + np.einsum("nk,end->enkd", second, u)
@@ -118,9 +118,9 @@ def stiffness_matrices(group: ProductElements) -> Array:
 
 
 def _factors(group: ProductElements) -> tuple[Array, Array]:
-    """Return two arrays (n, k): the weights of an element's k nodal vectors in the first and in the second
-    factor of each of its n dot products. Position vectors count as differences to the first node, directors as
-    they are."""
+    """Return the weights of an element's k nodal vectors in the two vectors of each of its n dot products, as two
+    arrays (n, k). Positions are used as differences to the position of the first node, directors unchanged.
+    ``group`` are the elements."""
     vectors = np.eye(group.nodes.shape[1])
     vectors[: group.position_count, 0] -= 1.0
     first, second = (group.pairs + (group.position_count > 0)).T

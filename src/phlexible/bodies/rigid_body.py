@@ -46,9 +46,9 @@ gear."""
 
 def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> Skin:
     """Return what pictures draw for a rigid body whose shape is unknown: the homogeneous box with its ``mass`` and
-    ``inertia``, or a ball at ``center`` with rods to the ``ports`` (k, 3) [m] of joints. The box is drawn without
-    ports. With ports, the body must be compact: all at similar distances from ``center``, the box not much larger,
-    the inertia large enough.
+    ``inertia``, or lines from ``center`` to the joints. Joints are at ``ports`` (k, 3) [m]. The box is drawn if
+    there are none, or if three conditions hold. All joints are similarly far from ``center``, the box fits within
+    that distance, and the inertia is large enough.
 
     Args:
         mass: [kg].
@@ -272,8 +272,8 @@ class RigidBody(Body):
         return cls(weight * moments.volume, weight * moments.inertia, center, shape=shape, color=color)
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return this rigid body as a ``FloatingBody``: mass and its first and second moments about the origin of
-        the body frame. In the plane (``dimension`` 2) only I_zz counts. Raise ``ParameterError`` if only I_zz is
+        """Return this rigid body as a ``FloatingBody``: mass with first and second moments about the origin of the
+        body frame. In the plane (``dimension`` 2) only I_zz is used. Raise ``ParameterError`` if only I_zz is
         known in space, the centre of mass is out of the plane, or ``dimension`` is neither 2 nor 3.
 
         In the plane only W_xx + W_yy = I_zz + m c^2 has a meaning; I_zz is split evenly.
@@ -308,9 +308,9 @@ class RigidBody(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this rigid body: the surface of its shape, placed at the body's centre of
-        mass unless the shape has a centre of its own. Without a shape, it is a box or a ball with rods that suits
-        the inertia and the positions of joints, ``ports`` (k, 3) [m]."""
+        """Return the surface that pictures draw for this rigid body: that of its shape, placed at the body's
+        centre of mass unless the shape has a centre of its own. Without a shape, a box with the body's inertia is
+        drawn, or lines from the centre of mass to the joints. These are at ``ports`` (k, 3) [m]."""
         center = np.asarray(self.center, dtype=np.float64)
         if self.shape is not None:
             return solid_skin(self.shape.placed(center))

@@ -101,10 +101,10 @@ class RodNode(Body):
         return 1
 
     def discretize(self, dimension: int) -> FloatingBody:
-        """Return the rigid part of a rod around this cross-section as a ``FloatingBody`` without elastic
-        coordinates. Its mass and moments are those of the section per length, times the length that this node
-        represents. Components out of the model's ``dimension`` (1, 2 or 3) are zero; on a line the body does not
-        rotate."""
+        """Return one rigid part of a rod as a ``FloatingBody`` (arrays of a body with a moving frame) without
+        elastic coordinates. Its mass and moments are those of the cross-section per length, times the length that
+        this node represents. Moments with axes outside of the model's ``dimension`` (1, 2 or 3) are zero. On a
+        line the body does not rotate."""
         line_plane_or_space(dimension)
         moments = self.weight * moments_at(self.section, self.material, np.zeros(1))[0]
         moments[dimension:], moments[:, dimension:] = 0.0, 0.0
@@ -121,9 +121,9 @@ class RodNode(Body):
         )
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return the surface that pictures draw for the straight part of a rod around this cross-section: a tube
-        with its outline. It overlaps its neighbours by a tenth of the width of the section, so that bends have no
-        gaps. ``data`` and ``ports`` are not used."""
+        """Return the surface that pictures draw for one rigid part of a rod: a straight tube with the outline of
+        its cross-section. At ends where a neighbour continues, the tube is longer by a tenth of the section's
+        width, so that bends have no gaps. ``data`` and ``ports`` are not used."""
         outline = outline_of(self.section)
         lap = LAP * float(np.ptp(outline.corners, axis=0).max())
         ends = [-self.before - lap * (self.before > 0), self.after + lap * (self.after > 0)]
@@ -142,10 +142,10 @@ class RodPoints(MaterialPoints):
     dimension: int
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this rigid part of a rod at a ``location``: its node (origin), start, end,
-        a distance from its start, or coordinates from the node. Start and end are half an element away from the
-        node, or at it. Positions outside of the part are accepted. Raise ``AttachmentError`` for z other than 0 in
-        the plane."""
+        """Return the material point of one rigid part of a rod at a ``location``. This is its node (origin),
+        start, end, a distance from its start, or coordinates from the node. Start and end are half an element away
+        from the node; at an end of the rod one coincides with it. Positions outside of the part are accepted.
+        Raise ``AttachmentError`` for z other than 0 in the plane."""
         match location:
             case Origin():
                 position = np.zeros(3)
@@ -273,9 +273,9 @@ class Rod:
         return self.elements, ELEMENT_MEMORY * self.elements * self.order
 
     def nodes(self) -> tuple[RodNode, ...]:
-        """Return the rigid cross-sections (bodies) of which this rod consists, one for each node from start to end.
-        Neighbours divide the length between them in halves; equal cross-sections are one object. Elastic elements
-        connect them."""
+        """Rigid cross-sections (bodies) of which this rod consists, one for each node from start to end. The
+        length between two nodes is divided between their cross-sections in halves. Equal cross-sections are one
+        object. Elastic elements connect them."""
         positions, weights = self.node_positions, self._node_weights
         half = np.full(len(positions) - 1, 0.5 * self.length / (len(positions) - 1))
         before, after = np.concatenate([[0.0], half]), np.concatenate([half, [0.0]])
@@ -297,9 +297,9 @@ class Rod:
 
     @cached_property
     def _quadrature(self) -> tuple[Array, Array, Array, Array]:
-        """Gauss points (g,) in (0, 1) and weights (g,) of an element of this rod, with its shape functions
-        there. They are values (g, nodes) and derivatives (g, nodes) [1/m]. There are as many points as the
-        order, 1 or 2."""
+        """Gauss points (g,) between 0 and 1 and weights (g,) with sum 1 of an element of this rod, with its shape
+        functions there. These are values (g, order + 1) and derivatives with respect to arc length (g, order + 1)
+        [1/m]. There are g = 1 or 2 points, equal to the order."""
         size, (points, weights) = self.length / self.elements, gauss(self.order)
         if self.order == 1:
             return points, weights, lagrange_values(points), lagrange_slopes(points, size)

@@ -89,9 +89,9 @@ class Skin:
 
 
 def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], balls: IntArray) -> Skin:
-    """Return what pictures draw for a body of unknown thickness: ``lines`` through its nodes and ``balls`` at its
-    nodes, both given as node indices, without a surface. Nodes are at ``positions`` (N, 3) and move by ``shapes``
-    (N, 3, n) per unit of each elastic coordinate."""
+    """Return a ``Skin`` without surface for pictures of a body of unknown thickness: ``lines`` through its nodes
+    and ``balls`` at its nodes. Both are given as arrays of node indices. Nodes are at ``positions`` (N, 3) [m] and
+    move by ``shapes`` (N, 3, n) per unit of each of n elastic coordinates."""
     nothing = np.zeros((0, 3))
     empty = np.zeros(0, dtype=np.int64)
     return Skin(
@@ -100,9 +100,9 @@ def line_skin(positions: Array, shapes: Array, lines: tuple[IntArray, ...], ball
 
 
 def tube_skin(positions: Array, shapes: Array, rotations: Array, outlines: Sequence[Outline]) -> Skin:
-    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism through one outline of
-    the cross-section at each of k ``positions`` (k, 3), with a cap at each end. ``shapes`` and ``rotations`` (k, 3,
-    n) move the cross-sections per unit of each elastic coordinate."""
+    """Return the surface that pictures draw for a beam or rod along body x: a tube or prism with a flat cap at
+    each end. It joins the outlines of the cross-sections at k ``positions`` (k, 3). ``shapes`` and ``rotations``
+    (k, 3, n) are displacement and rotation of the cross-sections per unit of each of n elastic coordinates."""
     stations, rings = len(positions), [_section_ring(outline) for outline in outlines]
     count = len(rings[0][0])
     vertex_nodes = np.repeat(np.arange(stations), count)
@@ -173,8 +173,9 @@ def _section_ring(outline: Outline) -> tuple[Array, Array]:
 
 def side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
     """Return the triangles of the side of a tube as vertex indices, shape (t, 3), two for each face between
-    neighbouring rings. Vertex i of ring k, of ``stations`` rings, has the index k ``count`` + i. With ``is_round``,
-    neighbouring faces share vertices; else a face joins the vertices 2 i and 2 i + 1 of a ring."""
+    neighbouring rings. Vertex i of ring k, of ``stations`` rings of ``count`` vertices, has the index k ``count``
+    + i. With ``is_round``, neighbouring faces share vertices. Otherwise a face joins the vertices 2 i and 2 i + 1
+    of a ring."""
     first = np.arange(count) if is_round else np.arange(0, count, 2)
     second = (first + 1) % count
     quads = []

@@ -71,8 +71,8 @@ def soft_skin(mesh: SoftMesh, dimension: int) -> Skin:
 
 def surface_triangles(mesh: SoftMesh) -> IntArray:
     """Return triangles, as node indices (t, 3), that cover the boundary of a solid mesh, counter-clockwise seen
-    from outside, or all elements of a sheet. Quadrilaterals are split; nodes in the middle of edges are left
-    out."""
+    from outside, or all elements of a sheet. Quadrilaterals are split in two triangles. Only vertices of elements
+    are used, no nodes in the middle of edges."""
     if mesh.is_sheet:
         return _split_faces(mesh.corners)
     surface, corners = soft_surface(mesh, None), 3 if mesh.kind.is_simplex else 4
@@ -284,8 +284,8 @@ class SoftBody(MeshedNodalBody):
     ) -> PortHamiltonianModel:
         """Return the port-Hamiltonian state-space model of this soft body alone. Its states are positions and
         velocities of the nodes, on request also ``stresses`` or ``strains``. ``gravity`` is the acceleration
-        [m/s^2]; ``shape`` and ``velocity`` are initial values. ``dimension`` is 2 or 3. Raise ``ModelError`` for a
-        body with relaxation.
+        [m/s^2] in world axes; ``shape`` and ``velocity`` are the initial positions and velocities. ``dimension``
+        is 2 or 3. Raise ``ModelError`` for a body with relaxation (creep).
 
         Args:
             dimension: 2 or 3.

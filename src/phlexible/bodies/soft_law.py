@@ -139,9 +139,10 @@ class Thinning(ScalarFunction):
     shear: float
 
     def squared_thickness(self, x: Array) -> Array:
-        """Return the squared thickness ratio c (deformed to undeformed) of a membrane at zero stress across it, for
-        squared area ratios x. It has the shape of x. The law is neo-Hookean with volume energy lambda (ln J)^2 / 2;
-        Newton's method in ln c solves mu (c - 1) + lambda ln(x c) / 2 = 0."""
+        """Return the squared thickness ratio c (deformed to undeformed) of a membrane at zero stress across it. x
+        are squared area ratios; the result has the same shape. The law is neo-Hookean with volume energy lambda
+        (ln J)^2 / 2. Newton's method in ln c solves mu (c - 1) + lambda ln(x c) / 2 = 0 to round-off. The result
+        is NaN for negative x."""
         ratio = self.lame / (2 * self.shear)
         with np.errstate(invalid="ignore", divide="ignore"):
             log_x = np.log(x)
@@ -501,8 +502,8 @@ class InvariantLaw(Portable, SoftLaw):
     @property
     def _form(self) -> InvariantConstitution:
         """Energy, stress and tangent functions of this user's elastic law, made of its three functions of
-        invariants (None: zero); computed at each access. Their Lame constants, for viscosity and Maxwell branches,
-        are the entries (1, 2) and (12, 12) of the tangent at zero strain."""
+        invariants (None: zero); computed at each access. Lame's constant and shear modulus, for viscosity and
+        Maxwell branches, are the entries (11, 22) and (12, 12) of the tangent dS/dE at zero strain."""
         f, g, h = (Zero() if pair is None else UserScalar(*pair) for pair in (self.first, self.second, self.third))
         form = InvariantConstitution(f, g, h, 0.0, 0.0)
         tangent = form.tangent(np.eye(3))

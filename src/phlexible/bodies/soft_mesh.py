@@ -65,9 +65,10 @@ class SoftMesh:
 
     @classmethod
     def from_user_mesh(cls, source: UserMesh, order: int) -> Self:
-        """Return the mesh of a soft body from a user's mesh (``source``). If ``order`` is that of the cells,
-        points and cells are unchanged. For ``order`` 2 on straight cells, nodes in the middle of edges, faces and
-        cells are added at the end, shared by neighbours. Raise ``ParameterError`` for order 1 on quadratic cells.
+        """Return the mesh of a soft body from a user's mesh (``source``) with elements of ``order`` 1 or 2. If the
+        cells have that order, points and cells are unchanged. Otherwise nodes in the middle of edges, faces and
+        cells are added after all points; neighbours share them. Raise ``ParameterError`` for order 1 on cells of
+        second order.
 
         Raises:
             ParameterError: elements of order 1 on curved cells.
@@ -249,9 +250,10 @@ class NodeGroup:
 
 
 def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> tuple[NodeGroup, ...]:
-    """Return the named groups of nodes (interfaces) of a soft body that a user chose: by point indices, by a
-    function of position, or by the name of a group of the user's mesh ``source``. A tuple of such groups is
-    returned unchanged, None gives no groups. Raise ``ParameterError`` for an empty choice.
+    """Return the named groups of nodes (interfaces) of a soft body that a user chose. Each is chosen by point
+    indices, by a function of position, or by the name of a group of the user's mesh ``source``. A tuple of
+    ``NodeGroup`` is returned unchanged, None gives an empty tuple. Raise ``ParameterError`` if ``interfaces`` is
+    no dictionary or a choice is empty.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -322,9 +324,9 @@ class SoftPoints(MaterialPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this soft body at a node, an interface (mean of nodes) or an undeformed
-        position, where a node must be. It is given by weights of the nodes' positions. Raise ``AttachmentError``
-        for other locations.
+        """Return the material point of this soft body at a ``location``: a node, an interface (mean of its nodes),
+        or an undeformed position where a node is. Its position is a weighted sum of node positions. Raise
+        ``AttachmentError`` for other locations, unknown interfaces, and positions without node.
 
         Raises:
             AttachmentError: no node there, or a location that soft bodies do not have.
@@ -345,9 +347,9 @@ class SoftPoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return at most ``count`` nodes of this soft body that pictures draw: zero positions (k, 3), and shape
-        functions (k, 3, d N). Shape functions times the vector of coordinates are the world positions of the
-        nodes."""
+        """Return k nodes of this soft body that pictures draw, as zero positions (k, 3) and shape functions (k, 3,
+        d N). There are at most ``count``, evenly selected from the N nodes. Shape functions times the vector of
+        coordinates are the world positions of the nodes; d is the dimension."""
         total = len(self.mesh.nodes)
         chosen = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(np.int64))
         points = [self._node_point(int(node)) for node in chosen]
@@ -394,8 +396,9 @@ class SoftPoints(MaterialPoints):
         return MaterialPoint(np.zeros(3), self._matrix(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def _matrix(self, weights: Array) -> Array:
-        """Return the matrix (3, d N) that, times the coordinates of this soft body, gives the sum of its node
-        positions with these ``weights`` (N,). Rows beyond the dimension d are zero."""
+        """Return the matrix (3, d N) that computes the sum of the node positions of this soft body with these
+        ``weights`` (N,) from its coordinates. The coordinates are the d components of each of N nodes. Rows beyond
+        the dimension d are zero."""
         d = self.dimension
         shapes = np.zeros((3, d * len(weights)))
         for axis in range(d):
@@ -429,9 +432,9 @@ class SoftSurface:
     __repr__ = short_repr
 
     def forces(self, pressure: float, x: Array) -> Array:
-        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, shape (k, 3) [N]. They act
-        along the normals of the faces, which point inwards on a solid, integrated with the shape functions. x (k,
-        3) [m] are the positions of the k nodes of this surface."""
+        """Return the nodal forces of a pressure [Pa] on this surface of a soft body, shape (k, 3) [N]. A positive
+        pressure acts along the normals of the faces, inwards on a solid. It is integrated with the shape functions
+        over the deformed faces. x (k, 3) [m] are the positions of the k nodes of this surface."""
         a, b = self._tangents(x)
         nodal_forces = pressure * np.einsum("qm,fqi->fmi", self.shapes[..., 0], np.cross(a, b))
         result = np.zeros_like(x)
@@ -440,8 +443,8 @@ class SoftSurface:
 
     def stiffness(self, pressure: float, x: Array) -> "sparse.csr_array":
         """Return the derivative of the nodal forces of a pressure [Pa] on this surface with respect to its node
-        positions x (k, 3). It is sparse, shape (3 k, 3 k) [N/m], and comes from rotation and growth of the
-        faces."""
+        positions x (k, 3). It is sparse, shape (3 k, 3 k) [N/m], in general not symmetric. It comes from rotation
+        and growth of the faces, since the pressure follows their normals."""
 
         a, b = self._tangents(x)
         N, u, v = (self.shapes[..., k] for k in range(3))
@@ -461,8 +464,8 @@ class SoftSurface:
 
     def _tangents(self, x: Array) -> tuple[Array, Array]:
         """Return two tangent vectors of each of the f faces of this surface at their q quadrature points, each of
-        shape (..., f, q, 3). They are derivatives of the position with respect to the reference coordinates. Node
-        positions are x (..., k, 3)."""
+        shape (..., f, q, 3). They are the derivatives of the position with respect to the two reference
+        coordinates. x (..., k, 3) are the positions of the k nodes of the surface. Neither is normalized."""
         nodal = x[..., self.faces, :]
         nodal = nodal - nodal[..., :1, :]
         u, v = self.shapes[..., 1], self.shapes[..., 2]
@@ -505,9 +508,10 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
 
 
 def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.csr_array | None":
-    """Return the matrix int N_i N_j dA of shape functions N_i over undeformed boundary faces, sparse, shape (N, N)
-    [m2]. Only faces whose vertices are in ``points`` count; None if there are none. Faces of a sheet are its edges
-    times the ``thickness`` [m]."""
+    """Return the matrix int N_i N_j dA of shape functions N_i over undeformed boundary faces of a soft body,
+    sparse, shape (N, N) [m2]. N is the number of nodes. Only faces all of whose vertices are in ``points``
+    (indices of the user's mesh) count; None if there are none. Faces of a sheet are its edges times the
+    ``thickness`` [m]."""
     if mesh.is_sheet:
         faces = _boundary_edges(mesh, points)
         at, weights = gauss(3)

@@ -83,10 +83,10 @@ class StressSpace:
 
 
 def energy_stress(strain: StrainEnergy, stress: str) -> StressSpace:
-    """Return a ``StressSpace`` for a body without a mesh. It has one stress for each eigenvector of the stiffness
-    matrix with nonzero eigenvalue, then one for each scalar strain of its energy (``strain``). Compliances are
-    inverse eigenvalues and inverse weights, on a diagonal. Raise ``ParameterError`` unless ``stress`` is
-    "discontinuous".
+    """Return a ``StressSpace`` (stresses as states) for a body without a mesh. It has one stress for each
+    eigenvector of the stiffness matrix with nonzero eigenvalue, then one for each scalar strain of its energy
+    (``strain``). Compliances are inverse eigenvalues and inverse stiffnesses of the strains, on a diagonal. Raise
+    ``ParameterError`` unless ``stress`` is "discontinuous".
 
     Raises:
         ParameterError: a space other than "discontinuous", which needs a mesh.

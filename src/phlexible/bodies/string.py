@@ -92,9 +92,9 @@ class StringMesh:
         return summed_blocks(nodes, nodes, line_density * self.element_length * MASS[self.order], (size, size))
 
     def strains(self, law: StringLaw, viscosity: float, relaxation: Maxwell | None) -> QuadraticStrains:
-        """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its
-        elements, as quadratic forms of the node positions. The elastic ``law``, the ``viscosity`` [s] and
-        Maxwell branches (``relaxation``) are stored with them."""
+        """Return the strains C = |dr/ds|^2 (squared stretch) of this string at the Gauss points of its elements.
+        They are quadratic forms of the node positions r; s is the undeformed arc length. The elastic ``law``, the
+        ``viscosity`` [s] and Maxwell branches (``relaxation``) are stored with the strains."""
         points, weights = gauss(self.order)
         rows, count = np.tile(self.slopes(points), (self.elements, 1)), len(points)
         return QuadraticStrains(
@@ -109,8 +109,9 @@ class StringMesh:
         )
 
     def slopes(self, points: Array) -> Array:
-        """Return the derivatives d/ds of the shape functions of one element of this string at relative ``points``
-        in (0, 1). They have the shape (points, order + 1) [1/m]; their sum at each point is exactly zero."""
+        """Return the derivatives d/ds of the shape functions of one element of this string, shape (q, order + 1)
+        [1/m]. They are at q relative ``points`` between 0 and 1; s is the undeformed arc length. The first is
+        computed as minus the sum of all others, so that the sum is exactly zero."""
         functions = lagrange_slopes if self.order == 1 else quadratic_slopes
         slopes = np.array(functions(points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
@@ -158,9 +159,10 @@ class StringPoints(MaterialPoints):
         raise AttachmentError(f"a String has no {label_of(location)}; it offers start, end and at(s)")
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return points of this string that pictures join by a line: zero positions (k, 3), and shape functions
-        (k, 3, d N). Shape functions times the coordinates give world positions. The points are nodes, at most 8
-        ``count`` of them; for few quadratic elements, points between the nodes are added."""
+        """Return k points of this string that pictures join by a line, as zero positions (k, 3) and shape
+        functions (k, 3, d N). Shape functions times the coordinates of the N nodes are world positions. The points
+        are nodes, at most 8 ``count`` of them, evenly selected. If all nodes are used and elements are quadratic,
+        points halfway between nodes are added."""
         nodes = self.mesh.nodes
         if len(nodes) > 8 * count:
             nodes = nodes[np.unique(np.linspace(0, len(nodes) - 1, 8 * count).round().astype(int))]
@@ -440,10 +442,10 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this string alone. Its ends have a prescribed force or
-        velocity, or are fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2]; ``shape``
-        and ``velocity`` are initial values. ``dimension`` is the number of space dimensions of the model (1, 2 or
-        3).
+        """Return the port-Hamiltonian state-space model of this string alone. Each end has a prescribed force or a
+        prescribed velocity as input, or is fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration
+        [m/s^2] in world axes; ``shape`` and ``velocity`` are the initial positions and velocities. ``dimension``
+        is the number of space dimensions of the model (1, 2 or 3).
 
         Args:
             dimension: 1 (along x), 2 or 3.

@@ -213,9 +213,9 @@ class TensionOnly(StringLaw):
         return np.asarray(self.modulus / 4 * exceeds(np.asarray(C), 1.0))
 
     def discrete_derivative(self, C0: ArrayLike, C1: ArrayLike) -> Array:
-        """Return the difference quotient of the stored energy W(max(C, 1)) of a rope that goes slack between
-        strains C0 and C1 (squared stretches) [N]. It is the product of the difference quotients of W and of max(C,
-        1)."""
+        """Return the difference quotient of the stored energy W(max(C, 1)) of a rope without compression between
+        squared stretches C0 and C1 [N]. It is the product of the difference quotients of W and of max(C, 1). If
+        both are equal it is dW/dC, or 0 where the rope is slack (C at most 1)."""
         C0, C1 = np.asarray(C0, dtype=np.float64), np.asarray(C1, dtype=np.float64)
         low, high = np.maximum(C0, 1.0), np.maximum(C1, 1.0)
         share = np.divide(high - low, C1 - C0, out=np.zeros(np.broadcast(C0, C1).shape), where=C0 != C1)

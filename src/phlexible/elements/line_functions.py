@@ -53,9 +53,9 @@ def quadratic_slopes(s: Array, length: float) -> Array:
 
 
 def hermite_values(s: Array, length: float) -> Array:
-    """Return the values of the four cubic Hermite shape functions of a beam element of the given length [m], shape
-    (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the deflection and slope at the start,
-    then at the end."""
+    """Return the values of the four cubic Hermite shape functions of a beam element of the given ``length`` [m],
+    shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The functions multiply
+    deflection and its derivative dw/dx at the start, then at the end."""
     return np.stack(
         [
             (1 - s) ** 2 * (1 + 2 * s),
@@ -68,9 +68,9 @@ def hermite_values(s: Array, length: float) -> Array:
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
-    """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the
-    given length [m], shape (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the
-    deflection and slope at the start, then at the end."""
+    """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the given
+    ``length`` [m], shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The functions
+    multiply deflection and its derivative dw/dx at the start, then at the end."""
     return np.stack(
         [
             6 * s * (s - 1) / length,
@@ -84,8 +84,8 @@ def hermite_slopes(s: Array, length: float) -> Array:
 
 def hermite_curvatures(s: Array, length: float) -> Array:
     """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions of a beam element of the
-    given length [m], shape (k, 4). They are at relative positions s (k,) in [0, 1]. They belong to the
-    deflection and slope at the start, then at the end."""
+    given ``length`` [m], shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The
+    functions multiply deflection and its derivative dw/dx at the start, then at the end."""
     return np.stack(
         [
             (12 * s - 6) / length**2,

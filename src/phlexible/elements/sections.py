@@ -120,9 +120,9 @@ class Section(_OneMaterial):
         )
 
     def shear_areas(self, poissons_ratio: float) -> tuple[float, float]:
-        """Return the shear areas (shear coefficient times area) of a beam's cross-section for shear along local y
+        """Return the shear areas (shear coefficient times area) of this beam cross-section for shear along local y
         and z [m2]. They are the user's ``shear_area_y`` and ``shear_area_z``; raise ``ParameterError`` if one is
-        missing. Poisson's ratio is not used here.
+        missing. Poisson's ratio is not used, but by other kinds of sections.
 
         Raises:
             ParameterError: the section has none.
@@ -368,8 +368,9 @@ class GeneralSection:
 
     @property
     def moments(self) -> Array:
-        """Mass moments of this beam cross-section, shape (3, 3) [kg/m, kg, kg m]. They are integrals of density
-        times (1, y, z) (1, y, z)^T over its area, read from entries of its mass matrix."""
+        """Mass moments of this beam cross-section, shape (3, 3) [kg/m, kg, kg m]. They are the integrals of
+        density times (1, y, z) (1, y, z)^T over its area, copied with their signs from entries of its mass
+        matrix."""
         m = self.mass_matrix
         return np.array(
             [[m[0, 0], m[0, 5] * -1, m[0, 4]], [-m[0, 5], m[5, 5], -m[4, 5]], [m[0, 4], -m[4, 5], m[4, 4]]]
@@ -408,8 +409,9 @@ class GeneralSection:
 
 
 def flat_mass(moments: Array) -> Array:
-    """Return the mass matrix per length (6, 6) of a flat cross-section of a beam from its mass ``moments`` (3, 3):
-    the integrals of density times (1, y, z) (1, y, z)^T over its area."""
+    """Return the mass matrix per length (6, 6) of a flat cross-section of a beam, for velocities and angular
+    velocities about x, y, z. It is made of the mass ``moments`` (3, 3), the integrals of density times (1, y, z)
+    (1, y, z)^T over the area."""
     m, my, mz = moments[0]
     yy, yz, zz = moments[1, 1], moments[1, 2], moments[2, 2]
     result = np.diag([m, m, m, yy + zz, zz, yy])
@@ -511,8 +513,10 @@ class VaryingSection:
         return [self._interpolated_section(int(k), float(each)) for k, each in zip(piece, x, strict=True)]
 
     def part(self, start: float, end: float) -> "VaryingSection":
-        """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m], sampled
-        from this table piece by piece. In the result, x is counted from ``start``."""
+        """Return the varying cross-section of a part of the beam, from ``start`` to ``end`` along it [m]. It is
+        sampled from this one by Lagrange interpolation in each interval between breaks that overlaps the part.
+        Samples are at the ends of the overlap or, with breaks, at Gauss points. In the result, x is counted from
+        ``start``."""
         breaks, positions, sections, cuts = self._piece_ends, [], [], [0.0]
         shares = np.array([0.0, 1.0]) if self.breaks is None else gauss(self._samples_per_piece)[0]
         for k, (left, right) in enumerate(pairwise(breaks)):
@@ -594,8 +598,9 @@ def least_width(section: AnySection) -> float:
 
 
 def _weighted_section(sections: tuple[UniformSection, ...], weights: list[float]) -> UniformSection:
-    """Return a cross-section whose dimensions are weighted sums of those of ``sections``, which are all of one
-    class. If all sections are equal, return the first one."""
+    """Return a cross-section of the same class as all ``sections``, whose properties (diameter, area, ...) are
+    sums of theirs with the ``weights``. If all sections are equal, return the first one. Raise ``ParameterError``
+    if only some have an optional property."""
     kind: Any = type(sections[0])
     if all(each == sections[0] for each in sections):
         return sections[0]
@@ -637,9 +642,10 @@ FAR = 700.0  # cosh of more overflows
 def fibre_stress(
     section: UniformSection, normal: Array, moment_y: Array, moment_z: Array, y: Array, z: Array
 ) -> Array:
-    """Return the normal stress N/A + M_y z/I_y - M_z y/I_z at f fibres of a beam's cross-section [Pa], shape (...,
-    f). Fibres have the positions y and z, each (f,) [m]. Normal force N [N] and bending moments M_y, M_z [N m] are
-    arrays of any common shape (...)."""
+    """Return the normal stress N/A + M_y z/I_y - M_z y/I_z at f fibres of a beam's cross-section [Pa], shape
+    (..., f). Fibres have the positions y and z, each (f,) [m]. Normal force N [N] and bending moments M_y, M_z
+    [N m] are arrays of any common shape (...). Raise ``ParameterError`` for a ``GeneralSection``, whose stress
+    is unknown."""
     known = _geometric_section(section)
     return np.asarray(
         normal[..., None] / known.area
@@ -674,9 +680,10 @@ def stress_range(section: UniformSection, normal: Array, moment_y: Array, moment
 
 
 def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, torsion: Array) -> Array:
-    """Return an upper bound of the shear stress in a beam's cross-section [Pa]: maximum of the shear forces' stress
-    plus maximum of the torsional stress. NaN unless the section is a circle or rectangle. Arguments are arrays of
-    shear forces along y and z [N] and of torsional moments [N m]; the result has their shape.
+    """Return an upper bound of the shear stress in a beam's cross-section [Pa]: the maximum from shear forces plus
+    the maximum from torsion. For a circle it is exact. The result is NaN unless the section is a circle or
+    rectangle. Arguments are arrays of shear forces along y and z [N] and of torsional moments [N m]; the result
+    has their shape.
 
     Exact for a circle, an upper bound for a rectangle; not a number where a section has no outline.
     """
@@ -695,8 +702,9 @@ def greatest_shear(section: UniformSection, shear_y: Array, shear_z: Array, tors
 
 
 def _geometric_section(section: UniformSection) -> CrossSection:
-    """Return a beam's cross-section unchanged if it is of one material with known area and second moments; raise
-    ``ParameterError`` for a ``GeneralSection`` (stiffness matrix only), in which no stress is known."""
+    """Return a beam's cross-section unchanged if it is of one material, with known area and second moments.
+    Raise ``ParameterError`` for a ``GeneralSection``, which has a stiffness matrix only, so that its stress is
+    unknown."""
     if isinstance(section, GeneralSection):
         raise ParameterError(
             "a GeneralSection is known by its stiffness alone and has no stress; take motion.section_forces"

@@ -124,8 +124,9 @@ class Inverted(ComposedModel):
 
     def port_matrix(self, x: Array) -> Matrix:
         """Return the input matrix B of a port-Hamiltonian model with an exchanged port at the state x, sparse,
-        shape (n, inputs). The columns of the exchanged port are zero except for an identity in the rows of its
-        multipliers; all other columns are those of the original model."""
+        shape (n, m) for m inputs. The columns of the exchanged port are zero except for an identity in the last
+        rows, those of its Lagrange multipliers. All other columns are those of the original model, with zeros in
+        these rows."""
         upper = sparse.lil_array(self.model.port_matrix(self._inner(x)))
         upper[:, self.columns] = 0.0
         unit = sparse.lil_array((self.multipliers, self.model.port_size))
@@ -133,9 +134,10 @@ class Inverted(ComposedModel):
         return sparse.vstack([upper, unit], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides, shape (T, n), of a port-Hamiltonian model with an exchanged port for T
-        states x, efforts z and inputs u. The multipliers are the inputs of that port in the original model. The
-        last entries are the new inputs minus the outputs of that port."""
+        """Return the right-hand sides of a port-Hamiltonian model with an exchanged port for T states x, efforts z
+        and inputs u; shape (T, n). The multipliers, last in z, are the inputs of that port in the original model.
+        The last entries of the result are the new inputs of the port minus its original outputs, which must
+        vanish."""
         inner = self.model.state_size
         inputs, states, efforts = u.copy(), x[:, :inner], z[:, :inner]
         inputs[:, self.columns] = z[:, inner:]
@@ -286,9 +288,10 @@ class Interconnection(ComposedModel):
         )
 
     def port_matrix(self, x: Array) -> Matrix:
-        """Return the input matrix B of two connected port-Hamiltonian models at the state x, sparse, shape (n,
-        outer inputs). It is block-diagonal of the columns of both models for ports that are not connected. Rows of
-        the coupling's multipliers, the last ones, are zero."""
+        """Return the input matrix B of two connected port-Hamiltonian models at the state x, sparse, shape (n, m).
+        Its m columns are those of the ports of both models that are not connected to each other. The columns of
+        model a, then of model b, form a block-diagonal matrix. The last rows, of the multipliers of a transformer,
+        are zero."""
         x_a, x_b = self._split(x)
         outer_a, outer_b = self._outer
         blocks = sparse.block_diag(
@@ -300,9 +303,10 @@ class Interconnection(ComposedModel):
         return sparse.vstack([blocks, sparse.csr_array((self.multipliers, blocks.shape[1]))], format="csr")
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return the right-hand sides, shape (T, n), of two connected port-Hamiltonian models for T states x,
-        efforts z and outer inputs u. Inputs of the connected ports follow from the gyrator or transformer
-        equations. For a transformer, the last rows are the violation C^T y_a - y_b of its constraint."""
+        """Return the right-hand sides of two connected port-Hamiltonian models, shape (T, n), for T states x,
+        efforts z and inputs u. u are the inputs of all ports that are not connected. Inputs of connected ports
+        follow from the gyrator or transformer equations. For a transformer, the last entries are the violation C^T
+        y_a - y_b of its constraint on the outputs, with coupling matrix C."""
         (part_a, part_b), (outer_a, outer_b) = self.part_slices, self._outer
         c = self._couplings(x)
         y_a = self.a.output_products(x[:, part_a], z[:, part_a])[:, self.inner_a]
@@ -357,8 +361,8 @@ class Interconnection(ComposedModel):
 
     @cached_property
     def _outer(self) -> tuple[IntArray, IntArray]:
-        """Indices of the inputs of model a, and of the inputs of model b, whose ports are not connected: two index
-        arrays."""
+        """Indices of the inputs of model a, and of the inputs of model b, whose ports are not connected to the
+        other model. The result is a pair of ascending index arrays."""
         return (
             np.setdiff1d(np.arange(self.a.port_size), self.inner_a),
             np.setdiff1d(np.arange(self.b.port_size), self.inner_b),

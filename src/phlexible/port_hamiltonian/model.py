@@ -319,8 +319,8 @@ class PortHamiltonianModel(ABC):
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
         """Return the discrete gradient z (Gonzalez) of the energy H of a port-Hamiltonian model between the states
-        x0 and x1, shape (n,). It is the effort at their mean m plus a correction along d = E(m) (x1 - x0), such
-        that z . d = H(x1) - H(x0). Without correction if only round-off is missing."""
+        x0 and x1, shape (n,). It is the effort at their mean m plus a multiple of d = E(m) (x1 - x0). The multiple
+        is such that z . d = H(x1) - H(x0); it is omitted if only round-off is missing."""
         middle, change = (x0 + x1) / 2, x1 - x0
         along = np.asarray(self.descriptor_matrix(middle) @ change)
         before, after, z = self.storage(x0), self.storage(x1), self.effort(middle)
@@ -330,9 +330,10 @@ class PortHamiltonianModel(ABC):
         return np.asarray(z + missing / float(along @ along) * along)
 
     def defect_slope(self, x: Array, rate: Array, u: Array) -> Matrix:
-        """Return the derivative of the residual of a port-Hamiltonian model with respect to the state x, shape (n,
-        n), by finite differences. The residual is E(x) rate - (J - R) z - B u, at constant ``rate`` and input
-        ``u``. The derivative is sparse if ``is_local`` (each equation has few states), else dense."""
+        """Return the derivative of the residual of a port-Hamiltonian model with respect to its state x, shape (n,
+        n). The residual is E(x) rate - (J - R) z - B u at constant ``rate`` dx/dt and input ``u``. The derivative
+        is computed by forward differences. The result is sparse if ``is_local`` (each equation has few states),
+        otherwise dense."""
         defects = self._constant_rate_defects(rate, u)
         if self.is_local:
             return self._differences.slope(defects, x, self._sizes(x))
@@ -462,7 +463,8 @@ class PortHamiltonianModel(ABC):
 
     def output_coordinates(self, x: Array, name: str) -> Array:
         """Return the coefficients M^-1 y of the output field of the port ``name`` at the state x, shape (size,). y
-        are the outputs of the port, M its mass matrix; without a mass matrix, y is returned."""
+        are the outputs of the port, integrals of the field times shape functions. M is the mass matrix of these,
+        solved densely; without one, y is returned."""
         port, output = self.port(name), self.output(x)[self.port_slice(name)]
         if port.mass is None:
             return output
@@ -535,8 +537,9 @@ class ComposedModel(PortHamiltonianModel):
         return np.concatenate([part.coordinates + at.start for part, at in self._pairs()])
 
     def efforts(self, x: Array) -> Array:
-        """Return the efforts z of all connected port-Hamiltonian models in T states x, shape (T, n), with
-        multipliers unchanged; the result has the same shape."""
+        """Return the efforts z of all connected port-Hamiltonian models in T states x (T, n), shape (T, n). With
+        the descriptor matrix E, E^T z is the gradient of the stored energy. Each model computes the entries of its
+        states. Entries of Lagrange multipliers are copied from x."""
         result = x.copy()
         for part, at in self._pairs():
             result[:, at] = part.efforts(x[:, at])
@@ -556,8 +559,9 @@ class ComposedModel(PortHamiltonianModel):
         return np.asarray(sum(part.storages(x[:, at]) for part, at in self._pairs()))
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradients of the energies of all connected models between the states x0 and x1, shape
-        (n,), with multipliers at their mean."""
+        """Return the discrete gradient of the stored energy of all connected models between the n-vectors of
+        states x0 and x1, shape (n,). Each model computes the entries of its states. Entries of Lagrange
+        multipliers are the means of both values."""
         result = (x0 + x1) / 2
         for part, at in self._pairs():
             result[at] = part.discrete_effort(x0[at], x1[at])

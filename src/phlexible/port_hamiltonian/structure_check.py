@@ -22,9 +22,9 @@ def structure_errors(
     structure: sparse.csr_array, dissipation: sparse.csr_array, energy: sparse.csr_array
 ) -> dict[str, float]:
     """Return relative errors of the matrices J (``structure``), R (``dissipation``) and E^T Q (``energy``) of a
-    linear model. Keys are "skewness", "dissipation symmetry" and "storage symmetry", relative to the largest entry.
-    Up to 1500 states, "dissipation" and "storage" are added: the most negative eigenvalue of R and E^T Q scaled to
-    unit diagonal, or 0."""
+    linear model, as a dictionary. "skewness", "dissipation symmetry" and "storage symmetry" are relative to the
+    largest entry. Up to 1500 states, "dissipation" and "storage" are added. These are minus the smallest
+    eigenvalue of R or E^T Q, scaled to unit diagonal, or 0 if it is not negative."""
     errors = {
         "skewness": _relative(structure + structure.T, structure),
         "dissipation symmetry": _relative(dissipation - dissipation.T, dissipation),
@@ -84,10 +84,10 @@ class StructureFigures:
 
 
 def check_structure(model: PortHamiltonianModel, x: Array, seed: int = 0) -> StructureFigures:
-    """Raise ``StructureError`` if a port-Hamiltonian model violates its laws at the state x beyond round-off; else
-    return the relative errors. The laws are J skew, R symmetric and positive semi-definite, E^T z the gradient of H
-    (by differences), and balanced power for random inputs (of ``seed``). The result is of type
-    ``StructureFigures``.
+    """Raise ``StructureError`` if a port-Hamiltonian model violates its laws at the state x beyond round-off,
+    otherwise return the relative errors (``StructureFigures``). The laws are J skew, R symmetric and positive
+    semi-definite, and E^T z the gradient of H, by finite differences. The power balance dH/dt = u.y - z^T R z is
+    tested for random inputs u of the ``seed``. Limits are 1e-11, for the gradient 1e-7.
 
     If E is singular its algebraic rows need not vanish at x: their missing power, z times the residual, is
     taken into account, so that any x will do.
@@ -181,8 +181,9 @@ def _check_entries(model: PortHamiltonianModel, gap: Matrix, matrix: Matrix, law
 
 
 def _block_gaps(model: PortHamiltonianModel, entries: sparse.coo_array) -> list[tuple[int, int, float]]:
-    """Return the largest absolute entry of a sparse matrix in each pair of state blocks of a model. The result is a
-    list of tuples (row block, column block, entry); pairs whose entries are zero are left out."""
+    """Return the largest absolute entry of a sparse matrix in each block of it. A block has the rows of one state
+    block of the ``model`` and the columns of another or the same. The result is a list of tuples (row block,
+    column block, entry). Blocks whose entries are all zero are left out."""
     owner = np.repeat(np.arange(len(model.states)), [block.size for block in model.states])
     table = np.zeros((len(model.states), len(model.states)))
     np.maximum.at(table, (owner[entries.coords[0]], owner[entries.coords[1]]), np.abs(entries.data))

@@ -114,8 +114,9 @@ ROUND_OFF = 1e-14  # of a sum
 
 def enclosed_moments(surface: Triangulation) -> SolidMoments:
     """Return volume [m3], centroid [m] and inertia about the centroid [m5] of the solid inside a closed triangle
-    mesh, filled with density 1. The integrals are sums over tetrahedra. The volume is negative for inverted
-    triangles; if only round-off is left, volume and inertia are zero."""
+    mesh, filled with density 1. The integrals are sums over tetrahedra from the mean vertex to each triangle. The
+    volume is negative if triangles are oriented inwards. If it is round-off only, volume and inertia are zero.
+    That the mesh is closed is not checked."""
     corners = surface.corners()
     reference = corners.reshape(-1, 3).mean(axis=0)  # near the solid: differences of small numbers
     a, b, c = np.moveaxis(corners - reference, 1, 0)
@@ -163,9 +164,10 @@ def first_triangles(surface: Triangulation) -> IntArray:
 
 
 def shells_in_matter(surface: Triangulation) -> int:
-    """Count closed shells (connected parts) of a triangle mesh ``surface`` that make its mass wrong: outer shells
-    inside the matter of other shells, and cavities outside of any matter. One vertex of each shell is tested by its
-    winding number in the rest. 0 for one shell, and for more than 100 without a test.
+    """Count connected closed parts of a triangle mesh ``surface`` that make its mass wrong. These are outer
+    surfaces inside the matter of another part, and cavities outside of any matter. One vertex of each part is
+    tested by its winding number, computed from solid angles of the other triangles. The result is 0 for one part,
+    and for more than 100 parts without a test.
 
     The winding number of the other shells is between 0 and 1 at a point where shells touch; inside matter it is 1.
     """
@@ -237,7 +239,8 @@ def _rectangle(width: float, height: float) -> Outline:
 
 def frame_along(axis: Array) -> Array:
     """Return a right-handed orthonormal frame as a rotation matrix (3, 3) whose first column is the unit vector
-    ``axis``; the other two columns are arbitrary."""
+    ``axis``. The second column is normal to the axis and to the coordinate axis most across it; the third is the
+    cross product of both."""
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]
     second = np.cross(axis, helper)
     second /= np.linalg.norm(second)

@@ -57,9 +57,10 @@ class TriangleTree:
 
     @classmethod
     def from_surface(cls, surface: Triangulation) -> "TriangleTree":
-        """Build the tree of nested bounding boxes of a closed triangle mesh ``surface`` for contact detection, with
-        normals of its faces, edges and vertices. Vertices at the same position become one, and triangles without
-        area are left out. That the mesh is closed is not checked."""
+        """Build the tree of nested bounding boxes of a closed triangle mesh ``surface``, for contact detection. It
+        includes normals of faces, of edges (sum over both faces) and of vertices (sum over faces weighted by
+        angle). Vertices at the same position become one, and triangles without area are left out. That the mesh is
+        closed is not checked."""
         vertices, triangles = merged_vertices(surface.vertices, surface.triangles)
         triangles = triangles[np.any(Triangulation(vertices, triangles).normals() != 0, axis=1)]
         low, high, after, first, count, order = _nested_boxes(vertices[triangles])
@@ -160,9 +161,10 @@ class TriangleTree:
         return is_sharp, numbers, positions
 
     def signed_distances(self, w: Array) -> Array:
-        """Return the signed distances [m] of points w (k, 3) from the closed triangle mesh in this search tree,
-        shape (k,), negative inside the solid. Points farther from its bounding box than 5 % of the box diagonal get
-        the distance from that box, a lower bound."""
+        """Return the signed distances [m] of k points w (k, 3) from the closed triangle mesh of this search tree,
+        shape (k,). They are negative inside the solid. Near the bounding box they are exact, by comparison with
+        all triangles. Points farther from the box than 5 % of its diagonal get the distance from the box, a lower
+        bound."""
         out = np.linalg.norm(np.maximum(np.maximum(self.low[0] - w, w - self.high[0]), 0.0), axis=1)
         is_near = out <= NEAR * self.size
         if is_near.any():

@@ -65,9 +65,9 @@ LONG = 256
 
 def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia], is_sparse: bool) -> BeamBasis:
     """Return a beam's basis, a matrix (mesh.size, n) from elastic to mesh coordinates. Coordinates that the
-    ``frame`` sets to zero have zero rows: all of the first node (cantilever, "auto"), or simple supports; each
-    other one has its unit column. For the mean axis, the supports' rows follow instead from zero momentum, with
-    ``inertia(mesh)``. Bases of more than 256 columns are sparse if ``is_sparse``, except for the mean axis.
+    ``frame`` sets to zero have zero rows: all of the first node (cantilever, "auto"), or simple supports. Each
+    other coordinate has a unit column. For the mean axis, the supports' rows follow instead from zero momentum,
+    with ``inertia(mesh)``. Above 256 columns the basis is sparse if ``is_sparse``, except for the mean axis.
 
     Args:
         inertia: function that returns the inertia of the beam, which defines the mean axis.
@@ -88,10 +88,10 @@ def frame_basis(frame: Frame, mesh: BeamMesh, inertia: Callable[..., BeamInertia
 
 
 def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Array:
-    """Convert deformations of a beam, columns (m, k) of elastic coordinates of ``basis``, to coordinates of the
-    frame clamped at the start, shape (n, k). From each deformation, the rigid motion with its displacement and
-    rotation at the start is subtracted; then the zero entries of the start are dropped. ``mesh`` is the finite
-    element mesh."""
+    """Convert k deformations of a beam to coordinates of the frame clamped at its start, shape (n, k). They are
+    given as ``columns`` (m, k) of elastic coordinates of ``basis``. From each deformation, the rigid motion with
+    its displacement and rotation at the start is subtracted. Then the entries of the start, which are zero, are
+    dropped. ``mesh`` is the finite element mesh."""
     deformed = basis.columns @ columns
     clamped = [mesh.index(0, component) for component in mesh.components()]
     kept = np.setdiff1d(np.arange(mesh.size), clamped)
@@ -99,9 +99,9 @@ def clamped_coordinates(columns: Array, basis: BeamBasis, mesh: BeamMesh) -> Arr
 
 
 def coordinate_units(mesh: BeamMesh, columns: Matrix, other_unit: str) -> tuple[str, ...]:
-    """Return the unit of each elastic coordinate of a beam as text. It is "m" or "rad" if the coordinate is a mesh
-    coordinate itself (a displacement or an angle), else ``other_unit``. ``columns`` (mesh.size, n) maps elastic to
-    mesh coordinates: such a mesh coordinate has a row with a single entry 1."""
+    """Return the unit of each elastic coordinate of a beam as text. It is "m" or "rad" if the coordinate is itself
+    a mesh coordinate (a displacement or an angle), else ``other_unit``. ``columns`` (mesh.size, n) times elastic
+    coordinates are mesh coordinates; a coordinate is recognized by a row with 1 as its only entry."""
     rows, used = columns.nonzero()
     values = columns[rows, used] if isinstance(columns, np.ndarray) else columns.data
     alone = (np.bincount(rows, minlength=mesh.size)[rows] == 1) & (values == 1)
@@ -199,9 +199,10 @@ ROUND_OFF = 1e-12  # of an entry of a mode of unit mass, times the root of the m
 
 def modal_basis(basis: BeamBasis, mass: Array, stiffness: Array, modes: int) -> BeamBasis:
     """Return a beam's reduced basis: all axial coordinates unchanged, then the ``modes`` lowest vibration modes of
-    bending and torsion, with unit modal mass. ``mass`` and ``stiffness`` are matrices in the coordinates of
-    ``basis``; axial coordinates follow the modes statically if coupled. Modes are sorted by main kind (bending in
-    y, in z, torsion), then frequency. Raise ``ParameterError`` for more modes than coordinates.
+    bending and torsion, with unit modal mass. ``mass`` and ``stiffness`` are dense matrices in the coordinates of
+    ``basis``. If stretch is coupled with bending, axial coordinates follow the modes statically. Modes are sorted
+    by main kind (bending in y, in z, torsion), then frequency. Raise ``ParameterError`` for more modes than
+    coordinates.
 
     Axial coordinates stay because bending modes alone have no axial displacement and would lock (3.8). Modes are
     mass-normalised, their largest component is positive; where sections do not couple them, each is pure bending in
@@ -275,9 +276,9 @@ def _vibration_modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
 
 def modal_damping(mass: Matrix, stiffness: Matrix, ratio: DampingRatio, axial: int = 0) -> Matrix:
     """Return the damping matrix C = 2 sum_i ratio_i omega_i (M phi_i)(M phi_i)^T, shape (n, n). phi_i are all
-    vibration modes of ``mass`` M and ``stiffness``. A sequence of ratios is for modes in ascending order of
-    frequency; the last value continues. The ``axial`` modes with the least motion across the beam do not count and
-    get the last value. Zero if all ratios are zero.
+    vibration modes of ``mass`` M and ``stiffness``, from a dense eigenproblem. A sequence of ratios is for modes
+    in ascending order of frequency. The ``axial`` modes with the least kinetic energy in bending and torsion are
+    not counted and get the last ratio. Zero if all ratios are zero.
 
     The matrix is full, unless all ratios are zero and M is sparse.
     """
@@ -329,10 +330,10 @@ class Axial(StrEnum):
 
 
 def check_basis(columns: Array, strain: StrainEnergy) -> None:
-    """Raise ``ParameterError`` if columns (n, k) of a user's reduced basis of a beam are zero, linearly dependent
-    (energy norm of ``strain``), or would lock. To test locking, products of two bending slopes are averaged over
-    each element and normalized. The basis locks if the columns' axial strains cannot represent a product within 1
-    %. ``strain`` is the strain energy in all n coordinates.
+    """Raise ``ParameterError`` if columns (n, k) of a user's reduced basis of a beam are zero, linearly dependent,
+    or would lock. ``strain`` is the strain energy in all n coordinates; its norm is used. To test locking,
+    products of two columns' deflection derivatives are averaged over each element. Each must be represented by the
+    columns' axial strains within 1 % of its norm.
 
     Args:
         columns: shape (n, k).
@@ -364,9 +365,9 @@ def check_basis(columns: Array, strain: StrainEnergy) -> None:
 
 def with_axial_columns(columns: Array, strain: StrainEnergy, axial: IntArray, kind: Axial) -> Array:
     """Return axial displacement shapes, followed by ``columns`` of a reduced beam basis, shape (n, m), so that
-    bending does not lock. The axial shapes are unit vectors of all axial coordinates (indices ``axial``) if
-    ``kind`` is ``Axial.ALL``. Otherwise they balance one constant tension and the products of two bending slopes.
-    Linearly dependent columns are dropped. ``strain`` is the von Karman strain energy in all n coordinates.
+    bending does not lock. If ``kind`` is ``Axial.ALL``, the axial shapes are unit vectors of all axial coordinates
+    (indices ``axial``). Otherwise they balance a constant tension and the products of deflection derivatives of
+    two columns. Linearly dependent columns are dropped. ``strain`` is the von Karman strain energy.
 
     Args:
         columns: shape (n, k); their axial parts stay for ``CONDENSED``, and lie in the added span for ``ALL``.
@@ -402,10 +403,10 @@ def _orthogonal_basis(columns: Array, stiffness: Array) -> Array:
 
 
 def craig_bampton_columns(mesh: BeamMesh, frame: BeamBasis, mass: Array, stiffness: Array, modes: int) -> Array:
-    """Return the Craig-Bampton basis of a beam for bending and torsion in its n frame coordinates, shape (n, k):
-    static shapes for unit motions of both ends, then ``modes`` vibration modes with both ends clamped. ``mass``
-    and ``stiffness`` are the matrices of the free beam. Dependent columns are dropped. Raise ``ParameterError``
-    for too many modes.
+    """Return the Craig-Bampton basis of a beam for bending and torsion in the n coordinates of its ``frame``,
+    shape (n, k). Columns are static shapes for unit motions of both ends, then ``modes`` vibration modes with both
+    ends clamped. ``mass`` and ``stiffness`` are the matrices of the free beam. Linearly dependent columns are
+    dropped. Raise ``ParameterError`` for too many modes.
 
     R. R. Craig, M. C. C. Bampton, *Coupling of substructures for dynamic analyses*, AIAA Journal 6, 1968.
     Both are computed for the free beam and then transformed to the frame, so that the span is the same in every

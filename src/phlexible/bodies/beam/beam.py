@@ -298,9 +298,9 @@ class Beam(Body):
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
         """Return axial shapes of this beam followed by a user's bending shapes (``basis``, shape (n, k)), as one
-        basis (n, m). With von Karman strain it does not lock. ``axial`` is "all" axial coordinates, or "condensed":
-        only shapes that follow products of bending slopes and a constant tension. Dependent columns are dropped.
-        ``dimension`` is 2 or 3.
+        basis (n, m). With von Karman strain it does not lock. ``axial`` is "all" axial coordinates, or
+        "condensed". The latter are shapes that balance products of deflection derivatives of two columns, or a
+        constant tension. Linearly dependent columns are dropped. ``dimension`` is 2 or 3.
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.
@@ -379,10 +379,10 @@ class Beam(Body):
         return {"start": Start(), "end": End()}
 
     def stress_space(self, data: FloatingBody, stress: str) -> StressSpace:
-        """Return the ``StressSpace`` of this beam's port-Hamiltonian model: bending moments, torque and normal
-        force as states. They are continuous Hermite functions if ``stress`` is "hermite", else independent in each
-        element. ``data`` are the arrays of the beam. Raise ``ParameterError`` for "hermite" with shear or coupled
-        sections."""
+        """Return the ``StressSpace`` of this beam's port-Hamiltonian model, in which bending moments, torque and
+        normal force are states. The forces are continuous Hermite functions along the beam if ``stress`` is
+        "hermite", otherwise independent in each element. ``data`` are the arrays of the beam. Raise
+        ``ParameterError`` for "hermite" with shear or coupled sections."""
         points, strain = data.points, Strain(self.strain)
         assert isinstance(points, BeamPoints)
         if StressContinuity(stress) is StressContinuity.HERMITE:

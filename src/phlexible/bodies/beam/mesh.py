@@ -262,9 +262,9 @@ class BeamMesh:
 
     def rigid_motions(self) -> Array:
         """Return the mesh coordinates of this beam in small rigid motions, one per column, shape (size,
-        node_size). In motion k, component k (displacement, slope or twist) is 1 at the first node, whose other
-        components are 0. Slopes add deflections x, and a slope or twist is equal at all nodes; coordinates inside
-        elements are 0."""
+        node_size). In motion k, component k (displacement, derivative of deflection, or twist) is 1 at the first
+        node and its other components are 0. A derivative of deflection 1 gives deflections x [m]. Derivatives and
+        twist are equal at all nodes; coordinates inside elements are 0."""
         x, motions = np.linspace(0.0, self.length, self.elements + 1), np.zeros((self.size, self.node_size))
         for component in self.components():
             motions[self.at_nodes(component), component] = 1.0
@@ -313,10 +313,10 @@ class BeamMesh:
         return self.fields_in_elements(x / self.element_length, basis)
 
     def fields_in_elements(self, positions: Array, basis: Matrix) -> BeamFields:
-        """Return displacements, slopes, rotations and strains on this beam's axis at k ``positions`` (in lengths
-        of an element), as a ``BeamFields`` of matrices (k, n). Column j belongs to the mesh coordinates in column
-        j of ``basis`` (size, n). For dense bases and few points, cached fields of a mesh with elements of 1 m are
-        scaled.
+        """Return displacements, derivatives of deflections, rotations and strains on this beam's axis at k
+        ``positions`` (in element lengths). The result is a ``BeamFields`` of matrices (k, n), one column for each
+        column of ``basis`` (size, n), which has mesh coordinates. For dense bases and few points, cached fields of
+        a mesh with elements of 1 m are scaled by powers of the length; otherwise they are interpolated.
 
         Stretch, curvature and twist rate at a node are those to its right. Short beams of one structure share the
         fields of a mesh with elements of 1 m, which are scaled by powers of the length of an element.
@@ -374,10 +374,10 @@ class BeamMesh:
     def _nodal(
         self, element: IntArray, local: Array, components: tuple[NodeComponent, ...], basis: Matrix
     ) -> Matrix:
-        """Return the field that the given ``components`` of the nodes of this beam interpolate at k points, shape
-        (k, n), for each column of ``basis``. ``element`` has the element of each point. ``local`` (k, 2 c) has its
-        shape functions, first for the c components of the first node, then of the second. The field is zero if
-        nodes do not have the components."""
+        """Return the field that nodal coordinates of this beam interpolate at k points, shape (k, n), for each of
+        n columns of ``basis``. ``components`` are the c coordinates of a node that are used; without them the
+        field is zero. ``element`` (k,) has the element of each point. ``local`` (k, 2 c) has the shape function
+        values there, first for the first node, then for the second."""
         if components[-1] >= self.node_size:
             return _zero_matrix(len(element), basis)
         within = [self.stride * end + component for end in (0, 1) for component in components]
@@ -441,9 +441,9 @@ class Measure(IntEnum):
 
 
 def section_strains(theory: Theory, dimension: int) -> list[Measure]:
-    """Return the strains of a cross-section that a beam of this ``theory`` and ``dimension`` (2 or 3) has, as a
-    list. Their order is stretch, shear y, shear z, twist, bending y, bending z. In the plane only stretch, shear y
-    and bending z occur; Euler-Bernoulli theory has no shear."""
+    """Return the list of strains of a cross-section that a beam of this ``theory`` and ``dimension`` (2 or 3) has.
+    Their order is axial strain, shear y, shear z, twist, bending about y, bending about z. In the plane only axial
+    strain, shear y and bending about z occur; Euler-Bernoulli theory has no shear."""
     plane = {Measure.STRETCH, Measure.SHEAR_Y, Measure.BEND_Z}
     return [
         measure
@@ -454,10 +454,10 @@ def section_strains(theory: Theory, dimension: int) -> list[Measure]:
 
 
 def strain_fields(at: BeamFields) -> dict[Measure, Matrix]:
-    """Return the cross-section strains of a beam at k points, a dictionary of matrices (k, n), one column for each
-    of n elastic coordinates. Keys are stretch, shear along y and z, twist per length, bending about y and about z.
-    Bending about y is minus the curvature w'' in z, about z the curvature v'' in y. They are selected from the
-    fields ``at`` these points."""
+    """Return the cross-section strains of a beam at k points as a dictionary of matrices (k, n), one column for
+    each of n elastic coordinates. Keys are axial strain, shear along y and z, twist per length, bending about y
+    and about z. Bending about y is minus the second derivative of deflection w in z. Bending about z is that of v
+    in y. They are selected from the fields ``at`` these points."""
     return {
         Measure.STRETCH: at.stretch,
         Measure.SHEAR_Y: at.shear_y,
@@ -488,7 +488,8 @@ def moments_at(section: AnySection, material: Material | None, x: Array) -> Arra
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
     """Return the radii of gyration [m] of a beam's cross-sections at k positions x [m]: for the extent along y and
-    along z, each of shape (k,). For a ``GeneralSection`` they follow from its stiffness."""
+    along z, each of shape (k,). They are roots of second moment over area; for a ``GeneralSection``, roots of
+    bending over axial stiffness."""
     if not isinstance(section, VaryingSection):
         across_y, across_z = section.radii_of_gyration
         return np.full(len(x), across_y), np.full(len(x), across_z)
@@ -498,9 +499,9 @@ def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
     """Raise ``ParameterError`` if a beam ``theory`` cannot represent a cross-section. Euler-Bernoulli theory
-    refuses a shear centre off the axis and general sections whose shear is coupled with other strains; Timoshenko
+    refuses a shear centre off the axis, and general sections whose shear is coupled with other strains. Timoshenko
     theory refuses sections without shear areas. A mass centre off the axis needs ``rotary_inertia``. ``material``
-    is None for a general section.
+    is None for a general section (given by matrices).
 
     Raises:
         ParameterError: shear is coupled or has no area, or mass is off the axis without rotary inertia.
@@ -618,7 +619,7 @@ def beam_inertia(
 ) -> BeamInertia:
     """Return a beam's mass as ``BeamInertia``: moments of 1, x, y, z (4, 4) at each Gauss point of its axis, then
     of its lumped ``masses``. Without ``rotary_inertia``, sections have only their mass and, in space, half the
-    polar moment in y and in z; the tilt of sections is left out. In the plane, moments with z are zero.
+    polar moment in y and in z. Their rotations in bending are then ignored. In the plane, moments with z are zero.
     ``section`` and ``material`` give mass per length."""
     x, weights = mesh.gauss_points(POINTS)
     moments = np.zeros((len(x) + len(masses), 4, 4))
@@ -641,9 +642,9 @@ def beam_inertia(
 
 def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[Array, Array | LocalMoments]:
     """Return the mass integrals of a beam: first moments S = int rho Psi [kg m] and second moments W[a, b] = int
-    rho Psi_a^T Psi_b [kg m2]. Shapes are (3, n + 1) and (3, 3, n + 1, n + 1). The first column of Psi is the
-    position, the others are shape functions of the columns of ``basis``. ``inertia`` has the point masses; W is
-    sparse if ``basis`` is.
+    rho Psi_a^T Psi_b [kg m2] for axes a, b. Shapes are (3, n + 1) and (3, 3, n + 1, n + 1). The first column of
+    Psi is the position, the others are displacements of the n columns of ``basis``. ``inertia`` has masses along
+    the axis; W is sparse if ``basis`` is.
 
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
@@ -668,9 +669,9 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
 
 
 def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
-    """Return linear and angular momentum (about the origin) of a straight beam per unit rate of each mesh
-    coordinate. The shape is (6, mesh.size) in space, (3, mesh.size) in the plane. ``inertia`` has the masses along
-    the axis. The mean-axis frame sets these momenta to zero.
+    """Return the linear and angular momentum of a straight beam per unit rate of each mesh coordinate, as rows.
+    The shape is (6, mesh.size) in space, (3, mesh.size) in the plane. Angular momentum is about the origin, the
+    start of the beam. ``inertia`` has the masses along the axis. The mean-axis frame sets these momenta to zero.
 
     S[:, 1:] of (2.2) and Z_k[0, 1:] of (2.4), without the components that a planar beam does not have.
     """

@@ -39,10 +39,10 @@ class BeamPoints(MaterialPoints):
     basis: Matrix
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this beam at a location: start (also the origin), end, the cut end of a rod
-        in a chain, a distance x along it, or a position (x, y, z). Points off the axis move with their
-        cross-section, without warping. Raise ``AttachmentError`` for other kinds of locations and for x outside of
-        the beam.
+        """Return the material point of this beam at a ``location``: start (also origin), end, the cut end of a rod
+        in a chain, a distance x along it, or a position (x, y, z). Points off the axis move with their plane,
+        rigid cross-section. Raise ``AttachmentError`` for other kinds of locations, for x outside of the beam, and
+        for z other than 0 in the plane.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length, or z is not 0 in the plane.

@@ -57,10 +57,10 @@ class BeamArrays:
 def scaled_arrays(
     mesh: BeamMesh, section: UniformSection, material: Material | None, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis] | None:
-    """Return the arrays of a uniform beam and its basis, by scaling cached arrays of a beam with elements of 1 m
-    and unit section. Return None for more than 100 mesh coordinates, for a section stiffness or mass matrix that
-    is not diagonal, or for the mean-axis ``frame``. ``rotates`` says whether sections have rotary inertia of
-    bending."""
+    """Return the arrays of a uniform beam and the basis of its coordinates, by scaling cached arrays of a unit
+    beam. That has elements of length 1 m and a unit section. Return None for more than 100 mesh coordinates, for a
+    section stiffness or mass matrix that is not diagonal, or for the mean-axis ``frame``. ``rotates`` says whether
+    sections have rotary inertia of bending."""
     if mesh.size > MOST_COORDINATES or frame is Frame.MEAN_AXIS:
         return None
     stiffness, moments = section_stiffness(section, material, mesh.theory), section_moments(section, material)

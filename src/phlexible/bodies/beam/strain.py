@@ -86,10 +86,10 @@ class ElementForces:
         is_quadratic: bool,
         inner: Array | None = None,
     ) -> Array:
-        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) [N, N m] of this beam, shape (T, k, 6). They are
+        """Return the section forces (N, Q_y, Q_z, M_x, M_y, M_z) of this beam, shape (T, k, 6) [N, N m]. They are
         at k positions x [m] and T instants. Each element's stiffness multiplies its strains of ``eta`` (T, n),
-        plus ``viscosity`` times those of ``rates`` unless None. ``is_quadratic`` adds half the squared slopes to
-        the stretch. Strains ``inner`` of Maxwell branches (None: elastic) are added.
+        plus ``viscosity`` times strains of ``rates``. ``is_quadratic`` adds half the squared derivatives of
+        deflection to the axial strain. Strains ``inner`` of Maxwell branches (None: none) are added.
 
         Args:
             rates: deta/dt, shape (T, n), for the viscous part of the stress; None: without.
@@ -130,8 +130,9 @@ class ElementForces:
 
 def element_forces(mesh: BeamMesh, basis: Matrix, section: AnySection, material: Material | None) -> ElementForces:
     """Return the section forces of a beam's finite elements as linear functions of elastic coordinates eta, with
-    stiffness matrices, as ``ElementForces``. Mesh coordinates are ``basis @ eta``, basis (mesh.size, n). Stiffness
-    is integrated over each element from ``section`` and ``material``."""
+    stiffness matrices (``ElementForces``). Mesh coordinates are ``basis @ eta``, basis (mesh.size, n). Stiffness
+    is integrated over each element by Gauss quadrature, from ``section`` and ``material`` (None for sections given
+    by matrices)."""
     kinds, points, phi, *fields = _force_fields(mesh, basis)
     present = section_strains(mesh.theory, mesh.dimension)
     sections = stiffness_at(section, material, mesh.theory, mesh.gauss_points(POINTS)[0])
@@ -208,8 +209,8 @@ class Strain(StrEnum):
 def beam_strain(forces: ElementForces, strain: Strain) -> StrainEnergy:
     """Return the strain energy of a beam as a function of its elastic coordinates, from strains and stiffnesses of
     its elements (``forces``). If ``strain`` is linear, all energy is in one stiffness matrix. For von Karman
-    strain, each element has one scalar strain: stretch, plus coupled strains, plus half the mean squared slope.
-    The rest is in the stiffness matrix.
+    strain, each element has one scalar strain: axial strain, plus coupled strains, plus half the mean squared
+    derivative of deflection. All other energy is in the stiffness matrix.
 
     Linear: all of it in the stiffness. Von Karman: e_N holds the squares of the slopes, and the energy is
     ``S_NN (e_N + sum S_No e_o / S_NN)^2 / 2 + e_o.(S_oo - S_oN S_No / S_NN) e_o / 2``: one scalar strain an
@@ -247,8 +248,9 @@ def linear_stiffness(strain: StrainEnergy) -> Matrix:
 
 def assembled_stiffness(stiffness: Array, strains: Sequence[Matrix]) -> Matrix:
     """Return the stiffness matrix sum_e B_e^T S_e B_e over the elements e of a beam, exactly symmetric, shape (n,
-    n). Matrix k of ``strains``, shape (elements, n), has row k of each B_e. ``stiffness`` has the S_e, shape
-    (elements, k, k), which are factored by Cholesky."""
+    n). Matrix i of the k ``strains``, shape (elements, n), has row i of each strain matrix B_e. ``stiffness`` has
+    the S_e, shape (elements, k, k). The sum is computed as R^T R from their Cholesky factors, so S_e must be
+    positive definite."""
     root = np.asarray(np.linalg.cholesky(stiffness), dtype=np.float64)
     blocks: list[Matrix] = []
     for k in range(len(strains)):
@@ -278,10 +280,10 @@ COUPLED = 1e-12
 
 
 def discontinuous_stress(forces: ElementForces, strain: Strain) -> StressSpace:
-    """Return a ``StressSpace`` of a beam: compliance and strain matrix of section-force coefficients that are
-    independent between elements. Eliminating the coefficients gives the stiffness of the displacement elements
-    exactly. They are sorted by kind of force, then element. Squares of slopes act on the normal force if
-    ``strain`` is von Karman. ``forces`` has the elements' matrices.
+    """Return a ``StressSpace`` of a beam: compliance matrix and strain matrix of section-force coefficients that
+    are independent between elements. Eliminating the coefficients gives the stiffness of the displacement elements
+    exactly. Coefficients are sorted by kind of force, then element. If ``strain`` is von Karman, squared
+    derivatives of deflection add to the strain of the normal force. ``forces`` has the elements' matrices.
 
     Coordinates in the order moment about z, (moment about y, torque, shear forces,) normal force, each element
     after element: values at two Gauss points where the force is linear, else one [N m, N]. Signs are those of
@@ -312,8 +314,8 @@ def hermite_stress(
 ) -> StressSpace:
     """Return a ``StressSpace`` of a beam with section forces that are continuous at nodes. Bending moments are
     Hermite cubics (nodal values [N m] and derivatives [N]); torque and normal force are linear between nodal
-    values. Compliance and strain matrix are Gauss integrals; squares of slopes count if ``strain`` is von Karman.
-    Raise ``ParameterError`` for a beam with shear or a section that couples strains.
+    values. Compliance and strain matrix are Gauss integrals. If ``strain`` is von Karman, squared derivatives of
+    deflection add to the axial strain. Raise ``ParameterError`` for a beam with shear or coupled strains.
 
     Raises:
         ParameterError: a beam with shear, or sections that couple strains.

@@ -127,9 +127,10 @@ class _Scope:
 
 
 def read_abaqus_mesh(path: str) -> DeckMesh:
-    """Read the finite element mesh of an Abaqus or CalculiX input file (``path``), with its sets and surfaces. Each
-    instance of a part is moved to its position in the assembly. What is not read (loads, masses, ...) is listed in
-    ``left_out`` of the result.
+    """Read the finite element mesh of an Abaqus or CalculiX input file (``path``), with its sets and surfaces.
+    Each instance of a part is translated and rotated to its position in the assembly. Keywords that are not read
+    (loads, masses, ...) are listed in ``left_out`` of the result. Raise ``ParameterError`` for nodes or elements
+    that are generated, not listed.
 
     Raises:
         ParameterError: nodes or elements that the deck only describes, or solids of other kinds.
@@ -152,9 +153,9 @@ class _Deck:
         self._side_counts: Counter[tuple[int, ...]] = Counter()
 
     def add(self, entry: _KeywordEntry) -> None:
-        """Store one keyword block of an Abaqus input file in this deck. Nodes, elements, sets and surfaces go to
-        the part or instance that the last *PART or *INSTANCE opened, else to the model. Keywords that describe
-        mechanics (masses, springs, loads) are only counted as left out; others are ignored. Raise
+        """Store one keyword block of an Abaqus input file. Nodes, elements, sets and surfaces are stored in the
+        part or instance that is open (between *PART or *INSTANCE and its end), otherwise in the model. Keywords of
+        mechanics (masses, springs, loads) are only counted as left out; all others are ignored. Raise
         ``ParameterError`` for keywords that generate nodes or elements."""
         keyword, parameters = entry.keyword, entry.parameters
         if keyword == "PART":
@@ -227,9 +228,9 @@ class _Deck:
         self._define_listed("ELSET", _KeywordEntry("", entry.parameters, [[str(number)] for number, *_ in rows]))
 
     def mesh(self) -> DeckMesh:
-        """Return the finite element mesh of this Abaqus deck, made of all added keyword blocks: node positions, one
-        block of cells for each element type, named sets, and a list of what was left out. Instances are moved to
-        their positions in the assembly."""
+        """Return the finite element mesh of this Abaqus input file, made of all keyword blocks read so far. It has
+        node positions, one block of cells for each element type, named sets, and a list of what was left out.
+        Nodes of instances are translated and rotated to their positions in the assembly."""
         scopes = self._placed_scopes()
         self._by_name = {scope.name.casefold(): scope for scope in scopes}
         number_of: dict[tuple[str, int], int] = {}

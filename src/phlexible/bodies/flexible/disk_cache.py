@@ -43,10 +43,11 @@ class StoredShapes:
 
     @classmethod
     def of(cls, model: Condensed, geometric: Array | None = None, unrelaxed: Array | None = None) -> "StoredShapes":
-        """Return the results of a finite element model's reduction as a record of arrays, to be stored in a file.
-        They are displacement shapes, frequencies, counts of shapes, interface motions and effective mass.
-        ``geometric`` stiffness, plus the work at rigid interfaces, and ``unrelaxed`` strains are added; None
-        becomes an empty array. The model's matrices are left out."""
+        """Return the results of a finite element model's reduction as a record of arrays that can be stored in
+        a file. They are displacement shapes, frequencies, counts of shapes, interface motions and effective
+        mass. ``geometric`` stiffness, plus the work of forces at rigid interfaces, and strains without
+        relaxation (``unrelaxed``) are added; None becomes an empty array or zero strains. The model's matrices
+        are left out."""
         n = model.shapes.shape[1]
         return cls(
             model.shapes,
@@ -82,7 +83,7 @@ class Folder:
     def load_or_make(self, made_of: object, make: Callable[[], StoredShapes]) -> StoredShapes:
         """Return the retained displacement shapes of a finite element model from a file in this cache folder,
         whose name is a digest of ``made_of``. If there is no readable file, call ``make()``, write its result to
-        the file and return it. Without a folder, only call ``make()``. ParameterError is raised if the file cannot
+        the file and return it. Without a folder, only call ``make()``. Raise ``ParameterError`` if the file cannot
         be written.
 
         A file that cannot be read is replaced; nothing in it is executed.

@@ -200,8 +200,9 @@ class CellQuadrature:
     gradients: Array
 
     def displacement_gradients(self, shapes: Array) -> Array:
-        """Return the gradients du_c/dx_a of n nodal displacement fields, given as (N, d, n), at all quadrature
-        points of these elements; shape (e q, c, a, n)."""
+        """Return the gradients du_c/dx_a of n displacement fields at the q quadrature points of each of these e
+        elements, shape (e q, d, d, n). The second axis is the component c, the third the direction a in d
+        dimensions. ``shapes`` (N, d, n) are the nodal displacements of the fields."""
         local = shapes[self.nodes]  # (e, k, c, n)
         e, q, d, k = self.gradients.shape
         n = local.shape[-1]

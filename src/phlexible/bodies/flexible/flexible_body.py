@@ -141,10 +141,11 @@ class FlexibleBody(Body):
         color: str | None = None,
         cache: str | PathLike[str] | None = None,
     ) -> Self:
-        """Return an elastic body made from a finite element ``mesh``: triangles or quadrilaterals for a plane body,
-        plate or shell, tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes. They are
-        static responses to loads on the ``interfaces`` and to inertial loads, ``modal_derivatives`` on request, and
-        the lowest ``modes``.
+        """Return an elastic body made from a finite element ``mesh``: triangles or quadrilaterals for a plane
+        body, plate or shell, tetrahedra or hexahedra for a solid. It is reduced to a few displacement shapes.
+        These are static responses to loads on the ``interfaces`` and to inertial loads, and the lowest ``modes``
+        vibration modes. With ``modal_derivatives``, second-order responses are added. Raise ``ParameterError`` for
+        a mesh that is no body.
 
         The shapes are the static responses to unit forces and ``moments`` on the interfaces, those to the
         inertial loads of an accelerated and spinning frame (``inertial_shapes``), with ``modal_derivatives``
@@ -367,19 +368,19 @@ class FlexibleBody(Body):
         return self.data
 
     def skin(self, data: BodyData, ports: Array) -> Skin:
-        """Return what pictures draw for this body (a ``Skin``): the surface of its mesh, the faces of a plate, or,
-        if it was made from matrices, a line through its interfaces. It moves with the elastic coordinates. ``data``
-        are the arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
+        """Return the surface that pictures draw for this body (a ``Skin``): that of its mesh, the two faces of a
+        plate, or, if it was made from matrices, a line through its interfaces. It moves with the elastic
+        coordinates. ``data`` are the arrays of the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         points = data.points
         if isinstance(points, MeshPoints):
             return mesh_skin(points.mesh, points.shapes)
         return plate_skin(points) if isinstance(points, PlatePoints) else super().skin(data, ports)
 
     def stress_field(self) -> BodyStress | None:
-        """Return a function object for the stress at the mesh nodes of this body, linear in its elastic
+        """Return an object that computes the stress at the mesh nodes of this body, linear in its elastic
         coordinates and averaged over adjacent elements. Return None if the body was made from matrices. Nodes
-        listed in reports are on the surface of a solid or plate, or the vertices of a plane mesh. A picture's
-        vertex takes the value of its nearest node."""
+        listed in reports are on the surface of a solid or plate, or the vertices of a plane mesh. Each vertex of a
+        picture shows the value of its nearest node."""
         points, materials = self.points, self.materials
         if isinstance(points, PlatePoints) and isinstance(materials, PlateSection):
             shapes_at, surface = partial(plate_stress_shapes, points, materials), points.surface_nodes
@@ -420,9 +421,9 @@ class FlexibleBody(Body):
         return {name: Interface(name) for name in self.interfaces}
 
     def summary(self) -> str:
-        """Return a text that lists mass, centre and inertia of this body, and the numbers of its displacement
-        shapes by origin (loads, inertia, modes). Each frequency [Hz] follows with its effective mass in per cent;
-        frequencies alone if there is no effective mass."""
+        """Return a text with mass, centre and inertia of this body, and the numbers of its displacement shapes by
+        origin (loads, inertia, modes). Each frequency [Hz] follows with its effective mass in per cent. If no
+        shape has effective mass, only the frequencies are listed."""
         answers, inertial, modes, derivatives = self.shape_counts
         axes = "x y rz".split() if self.dimension == 2 else "x y z rx ry rz".split()
         lines = [

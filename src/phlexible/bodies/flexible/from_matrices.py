@@ -56,9 +56,10 @@ class NodalModel:
     positions: Array
 
     def restricted(self, name: str, matrix: MatrixLike) -> sparse.csr_array:
-        """Return a further matrix of the user's finite element model, restricted to the rows and columns of
-        unknowns that this model retains. Raise ``ParameterError`` if it is not square, finite and symmetric, or
-        too small; ``name`` is used in messages."""
+        """Return a further matrix of the user's finite element model without the rows and columns of unknowns that
+        this model has dropped. The result is sparse and exactly symmetric. Raise ``ParameterError`` if the
+        ``matrix`` is not square, finite and symmetric, or smaller than mass and stiffness; ``name`` is used in
+        messages."""
         size = int(self.retained.max()) + 1
         full = _checked_matrix(name, matrix, None)
         if full.shape[0] < size:
@@ -70,10 +71,10 @@ def nodal_model(
     mass: MatrixLike, stiffness: MatrixLike, nodes: ArrayLike, damping: MatrixLike | None, modal: int
 ) -> NodalModel:
     """Return a ``NodalModel`` of ``mass``, ``stiffness`` and ``damping`` matrices from another program. Unknowns
-    are ordered node by node at ``nodes`` [m], 3 or 6 each in space, 2 or 3 in the plane; the last ``modal`` ones
-    are modal amplitudes. Unknowns without mass and stiffness are dropped; rotations with too little inertia get so
-    little that they respond statically. ``ParameterError`` is raised for shapes, asymmetry, or a stiffness that
-    resists rigid motions.
+    are ordered node by node at ``nodes`` [m], 3 or 6 each in space, 2 or 3 in the plane, then ``modal``
+    amplitudes. Unknowns without mass and stiffness are dropped; massless rotations get a small inertia, so that
+    they respond statically. Raise ``ParameterError`` for wrong shapes, asymmetry, or a stiffness that resists
+    rigid motions.
 
     Rotations without inertia, of lumped masses, get one so small that they respond statically.
 
@@ -229,8 +230,8 @@ def body_of_matrices(
 ) -> tuple[FloatingBody, Condensed]:
     """Return the arrays of the floating body made from mass and stiffness matrices of another program (``model``),
     and the reduced model with its displacement shapes. ``interfaces`` are the loaded sets of nodes, ``choice`` the
-    user's options, ``geometric`` the user's geometric stiffness, ``viscoelasticity`` Kelvin-Voigt time and Maxwell
-    branches. The damping matrix, projected to the shapes, is added to modal damping.
+    user's options, ``geometric`` the user's geometric stiffness. ``viscoelasticity`` is Kelvin-Voigt time [s] and
+    Maxwell branches. The damping matrix, projected to the shapes, is added to modal damping.
 
     Raises:
         ParameterError: matrices that are no body's, or geometric stiffness that does not fit.

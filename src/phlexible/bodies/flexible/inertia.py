@@ -68,9 +68,9 @@ MOMENTUM_ERROR = 1e-4
 
 
 def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body: mass [kg], S = int rho Psi, shape (3, n + 1), and W[a, b]
-    = int rho Psi_a^T Psi_b, shape (3, 3, n + 1, n + 1). The columns of Psi are position and n displacement
-    ``shapes``; integrals are formed with the nodal ``mass`` matrix.
+    """Return the mass integrals of a finite element body with density rho: mass [kg], S = int rho Psi, shape (3, n
+    + 1), and W[a, b] = int rho Psi_a^T Psi_b. W has the shape (3, 3, n + 1, n + 1) for axes a, b. The columns of
+    Psi are the position and n displacement ``shapes``. The integrals are products with the nodal ``mass`` matrix.
 
     Args:
         mass: of the nodes, shape (N, N) [kg].
@@ -86,10 +86,10 @@ def mesh_moments(mass: sparse.csr_array, positions: Array, shapes: Array) -> tup
 
 
 def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> tuple[float, Array, Array]:
-    """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi, and
-    W[a, b] = int rho Psi_a^T Psi_b. Shapes of S and W are (3, n + 1) and (3, 3, n + 1, n + 1). The columns of Psi
-    are position and n ``shapes`` of unit mass. W follows from rigid rotations of each column, so that kinetic
-    energies of rotation agree with the matrix.
+    """Return the mass integrals of a finite element body known by its mass matrix: mass [kg], S = int rho Psi and
+    W[a, b] = int rho Psi_a^T Psi_b. Shapes are (3, n + 1) and (3, 3, n + 1, n + 1). The columns of Psi are
+    position and n ``shapes`` of unit mass. W follows from rigid rotations of each column, so that rotational
+    kinetic energies agree with the matrix.
 
     Args:
         mass: shape (N, N).
@@ -130,9 +130,9 @@ def nodal_moments(mass: sparse.csr_array, unknowns: Unknowns, shapes: Array) -> 
 
 def rigid_momenta(mass: sparse.csr_array, unknowns: Unknowns) -> tuple[float, Array]:
     """Return the mass [kg], and mass times centre of mass (3,) [kg m], of a body with the mass matrix ``mass``.
-    They are read from the momenta of its rigid motions. Raise ``ParameterError`` for zero mass, a mass that
-    depends on the direction, or momenta in rotations that no rigid body has. ``unknowns`` has node, component and
-    position of each unknown."""
+    They are computed from the momenta of its rigid motions. Raise ``ParameterError`` for mass zero or negative, a
+    mass that depends on the direction, or momenta in rotations that no rigid body has. ``unknowns`` has node,
+    component and position of each unknown."""
     moves = np.column_stack([unknowns.translation(axis) for axis in unknowns.translation_axes])
     masses = moves.T @ (mass @ moves)
     total = float(np.trace(masses)) / unknowns.dimension

@@ -66,8 +66,9 @@ def user_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
-    by name. Each has nodes, centroid and mean motion. ``source`` is the user's mesh, ``mesh`` the same mesh with
-    elements. Raise ``ParameterError`` for regions without area, or two rigid interfaces that share nodes.
+    by name. Each has nodes, centroid, a matrix for its mean motion, and an area vector. ``source`` is the user's
+    mesh, ``mesh`` the same mesh with elements. None gives an empty tuple. Raise ``ParameterError`` for regions
+    without area, or two rigid interfaces that share nodes.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
@@ -98,8 +99,9 @@ def named_specs(interfaces: Mapping[str, InterfaceSpec] | None, kinds: type[Kind
 
 
 def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
-    """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot move
-    with both. Averaged interfaces may share nodes with any other."""
+    """Raise ``ParameterError`` if two rigid or hinged interfaces of a body share nodes, since a node cannot follow
+    the rigid motions of both. Averaged interfaces may share nodes with any other. The message names the two
+    interfaces."""
     rigid = [interface for interface in interfaces if interface.kind is not InterfaceKind.AVERAGE]
     for k, first in enumerate(rigid):
         for second in rigid[k + 1 :]:
@@ -152,9 +154,9 @@ class MeshRegion:
         return np.setdiff1d(np.flatnonzero(self.selected), np.concatenate(covered))
 
     def nodes(self, mesh: ElementMesh) -> IntArray:
-        """Return the ascending indices of all displacement nodes in this region of a mesh. They are on its
-        elements and facets, at chosen vertices outside of these, and on edges from such a vertex to another chosen
-        vertex."""
+        """Return the ascending indices of all displacement nodes in this region of a mesh. They are the nodes on
+        its elements and facets, and at its chosen vertices outside of both. In space, nodes on edges from such a
+        vertex to another chosen vertex are included."""
         rest = self.uncovered_vertices(mesh)
         nodes = [mesh.element_nodes[self.cells].ravel(), mesh.facet_nodes(self.facets), mesh.vertex_nodes[rest]]
         if mesh.dimension == 3 and len(rest):
@@ -164,8 +166,8 @@ class MeshRegion:
 
     def refuse_rest(self, name: str, mesh: ElementMesh, averaged: IntArray) -> None:
         """Raise ``ParameterError`` if the mean motion over this region of a mesh leaves out vertices that the user
-        chose. ``averaged`` are the vertices of the mean. Vertices of elements that touch the averaged vertices may
-        be left out. ``name`` is the name of the interface, for the message.
+        chose. ``averaged`` are the vertices over which the mean is taken. Vertices of elements next to the
+        averaged vertices may be left out, as at a rim. ``name`` is the name of the interface, for the message.
 
         Args:
             averaged: vertices of the averaged region.
@@ -193,9 +195,9 @@ class MeshRegion:
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
     """Return the region of a mesh (elements, facets, mask of vertices) that a user chose by nodes, a function of
-    position, or a group's name. Elements and facets belong to it if all their vertices are chosen; elements that
-    ``_intended_cells`` takes for accidental are dropped. Without ``with_sides``, boundary facets of the chosen
-    elements are left out. Raise ``ParameterError`` if nothing is chosen.
+    position, or a group's name. Elements and boundary facets belong to it if all their vertices are chosen,
+    without elements that ``_intended_cells`` drops. Inner facets count where nothing else covers their vertices.
+    Without ``with_sides``, facets of chosen elements are left out. Raise ``ParameterError`` if nothing is chosen.
 
     Args:
         with_sides: whether facets of chosen elements on the boundary count (of solids, not of plates).
@@ -292,9 +294,9 @@ def quadrature_basis(mesh: ElementMesh, cells: IntArray | None, facets: IntArray
 
 
 def outward_area(basis: Any) -> Array:
-    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,): an area [m2]
-    or, in the plane, a length [m]. It is set to zero if it is tiny compared with the area of the facets, as of a
-    closed surface."""
+    """Return the integral of the outward normal over the facets of a scikit-fem basis, shape (3,). It is an area
+    [m2] or, in the plane, a length [m]. It is exactly zero if its size is below a small fraction of the area of
+    the facets, as over a closed surface."""
     weights, outward = np.asarray(basis.dx), np.zeros(3)
     normals = np.asarray(basis.normals)
     outward[: len(normals)] = np.einsum("deq,eq->d", normals, weights)
@@ -306,8 +308,8 @@ def mean_rows(
 ) -> tuple[Array, Array]:
     """Return the centroid of a mesh region, shape (3,) [m], and the matrix of its mean displacement and
     least-squares rotation. The matrix has the shape (6, ``unknowns`` N) for N nodes, in the plane (``unknowns`` 2)
-    (3, 2 N). ``basis`` has quadrature points and weights; a plate's ``thickness`` adds rotations through it. Raise
-    ``ParameterError`` if a region without thickness lies on one line.
+    (3, 2 N). Means are integrals with the quadrature of ``basis``; a plate's ``thickness`` adds nodal rotations.
+    Raise ``ParameterError`` if a region without thickness lies on one line.
 
     The mean is over the edge or area, of plates times the thickness: points at height z move by u + z d.
     """
@@ -372,9 +374,10 @@ def tied_structure(
     full: ElasticStructure, unknowns: Unknowns, interfaces: tuple[MeshInterface, ...]
 ) -> TiedStructure:
     """Return a finite element structure, made from ``full``, in which the nodes of each rigid interface follow one
-    displacement and rotation (linearized). These six unknowns (three in the plane) come last and replace those of
-    the nodes, at hinged interfaces only the displacements. It includes the matrix from its unknowns to all, and
-    matrices for the interfaces' motions. ``unknowns`` describes the unknowns of ``full``."""
+    displacement and one linearized rotation. These six unknowns (three in the plane) come last and replace
+    unknowns of the nodes; at hinged interfaces only displacements are replaced. The result includes the sparse
+    matrix from its unknowns to all, and matrices for the interfaces' motions. ``unknowns`` describes those of
+    ``full``."""
     r, size = full.rigid.shape[1], len(full.rigid)
     rigid_interfaces = [each for each in interfaces if each.kind is not InterfaceKind.AVERAGE]
     followers = [_tied_unknowns(each, unknowns) for each in rigid_interfaces]

@@ -120,9 +120,10 @@ def _checked_matrices(
 
 
 def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
-    """Read the matrix in a text file of Abaqus into a dictionary under the name of the file. Lines are "node,
-    component, node, component, value" (symmetric, so that one half suffices) or "row, column, value" (as written,
-    without labels). Raise ``ParameterError`` for other lines.
+    """Read the matrix in a text file of Abaqus into a dictionary with one entry, under the name of the file. Lines
+    are "node, component, node, component, value" (symmetric, so that one half suffices) or "row, column, value"
+    (as written, without labels). Empty lines and lines that begin with an asterisk are skipped. Raise
+    ``ParameterError`` for other lines, or if there are none.
 
     The first form has one half of a symmetric matrix (or both); lines with an asterisk are comments. Internal
     unknowns (modal coordinates of substructures) have negative node numbers and become scalars.
@@ -177,9 +178,10 @@ COMPONENTS = 6  # displacements and rotations; later numbers are temperatures, v
 
 
 def read_full(file: Path) -> dict[str, LabelledMatrix]:
-    """Read "mass" and "stiffness" matrix from a .full file of Ansys, labelled by node and component (1 to 6). Rows
-    and columns of fixed unknowns are dropped. Raise ``MissingExtraError`` if ansys-mapdl-reader is not installed,
-    ``ParameterError`` for unknowns that are no displacements or rotations.
+    """Read the mass and the stiffness matrix from a .full file of Ansys, as a dictionary with the names "mass" and
+    "stiffness". Rows are labelled by node and component (1 to 6). Rows and columns of fixed unknowns are dropped.
+    Raise ``MissingExtraError`` if ansys-mapdl-reader is not installed, ``ParameterError`` for unknowns that are no
+    displacements or rotations.
 
     Raises:
         MissingExtraError: ansys-mapdl-reader is not installed.

@@ -51,9 +51,10 @@ class ElementMaterials:
     relaxation: Maxwell | None = None
 
     def stress(self, elements: IntArray, gradients: Array) -> Array:
-        """Return the linear elastic stress lambda tr(eps) I + 2 mu eps at p points of a mesh, shape (p, a, a). The
-        strain eps is the symmetric part of the displacement gradients du_c/dx_a (p, c, a). ``elements`` (p,) are
-        the elements of the points, whose constants lambda and mu are used."""
+        """Return the linear elastic stress lambda tr(eps) I + 2 mu eps at p points of a mesh of d dimensions,
+        shape (p, d, d). The strain eps is the symmetric part of the displacement ``gradients`` du_c/dx_a, shape
+        (p, d, d). ``elements`` (p,) are the elements of the points, whose constants lambda and mu are used; both
+        include the thickness of a plane mesh."""
         strain = (gradients + gradients.transpose(0, 2, 1)) / 2
         trace = np.trace(strain, axis1=1, axis2=2)
         identity = np.eye(strain.shape[1])
@@ -194,8 +195,8 @@ def geometric_stiffness(mesh: ElementMesh, materials: ElementMaterials, shapes: 
 def quadratic_loads(mesh: ElementMesh, materials: ElementMaterials, shapes: Array) -> Array:
     """Return minus the nodal forces of the stress of the quadratic strain of two shapes i <= j, for all pairs,
     shape (N d, pairs). The strain is (grad_i^T grad_j + grad_j^T grad_i) / 2 for displacement ``shapes`` (N, d,
-    n), the stress follows from ``materials``. Pairs are ordered 00, 01, ..., 11, .... Responses to these forces
-    are modal derivatives.
+    n). The stress follows from ``materials``, integrals from quadrature over the mesh. Pairs are ordered 00, 01,
+    ..., 11, .... Static responses to these forces are modal derivatives.
 
     Args:
         shapes: nodal fields, shape (N, d, n).

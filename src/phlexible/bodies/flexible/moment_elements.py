@@ -77,10 +77,10 @@ class MomentElements:
 
 def moment_elements(mesh: Any, deflection: Any, order: int) -> MomentElements:
     """Return matrices and geometry of mixed plate elements (Hellan, Herrmann, Johnson) on all T triangles of a
-    scikit-fem ``mesh`` with straight edges. Bending moments are tensor polynomials of degree ``order``, whose
-    normal component is continuous across edges. ``rates`` integrates moments times second derivatives of the
-    ``deflection`` element's shape functions, minus normal moments times slopes on edges. ``products`` and
-    ``traces`` give the compliance.
+    scikit-fem ``mesh`` with straight edges. Bending moments are tensor polynomials of degree ``order``; their
+    normal component is continuous across edges. In the result, ``rates`` integrates moments times curvatures of
+    the ``deflection`` element's shape functions, minus normal moments times normal derivatives on edges.
+    ``products`` and ``traces`` give the compliance.
 
     Args:
         deflection: element of scikit-fem of order ``order + 1``.

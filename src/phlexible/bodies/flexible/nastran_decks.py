@@ -26,10 +26,10 @@ def real_number(text: str) -> float:
 
 
 def cards(lines: Iterable[str]) -> list[tuple[str, list[str]]]:
-    """Return (name, fields) of each entry (card) in the lines of a Nastran file. Fields lie between commas or in
-    columns of 8 characters (16 if the name has a *); missing fields are empty text. Fields of continuation lines
-    (no name, or one that begins with * or +) are appended. Comments after "$" and empty lines are skipped. Names
-    are in upper case without *, fields are text."""
+    """Return the name and fields of each entry (card) in the lines of a Nastran file. Fields lie between commas or
+    in columns of 8 characters (16 if the name has a *); missing fields are empty text. Fields of continuation
+    lines (without name, or one that begins with * or +) are appended. Comments after "$" and empty lines are
+    skipped. Names are in upper case without the *."""
     result: list[tuple[str, list[str]]] = []
     for raw in lines:
         line = raw.split("$")[0].expandtabs(8).rstrip()
@@ -112,9 +112,9 @@ class DeckCells:
 
 
 def from_polar(kind: str, position: Array) -> Array:
-    """Return a position in Cartesian coordinates, shape (3,). For the ``kind`` "C" it is given as radius, angle
-    [degrees] and z; for "S" as radius, angle from the z axis and angle about it [degrees]. Positions of other kinds
-    are returned unchanged."""
+    """Convert a position from cylindrical or spherical coordinates to Cartesian coordinates, shape (3,). For the
+    ``kind`` "C" it is given as radius, angle [degrees] and z. For "S" it is radius, angle from the z axis and
+    angle about it [degrees]. Positions of other kinds are returned unchanged."""
     if kind == "C":
         angle = np.radians(position[1])
         return np.array([position[0] * np.cos(angle), position[0] * np.sin(angle), position[2]])
@@ -126,10 +126,10 @@ def from_polar(kind: str, position: Array) -> Array:
 
 
 def read_nastran(path: str) -> DeckMesh:
-    """Read the finite element mesh of a Nastran input file (``path``): grid points in basic (global) axes, and
-    elements in groups named by their property number. Entries of other kinds with mechanics, and grid points
-    listed twice at different positions, are counted in ``left_out`` of the result. Raise ``ParameterError`` for
-    elements with missing nodes.
+    """Read the finite element mesh of a Nastran input file (``path``). Grid points are in basic (global) axes;
+    elements are in groups named by their property number. Entries of other kinds with mechanics are counted in
+    ``left_out`` of the result, and so are grid points listed twice at different positions. Raise
+    ``ParameterError`` for elements with a wrong number of nodes.
 
     Raises:
         ParameterError: elements with some of the nodes on their edges.

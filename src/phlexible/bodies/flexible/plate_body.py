@@ -56,8 +56,9 @@ def plate_interfaces(
     interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> tuple[MeshInterface, ...]:
     """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name.
-    Their motion is the mean over the area of their elements or, without elements, over their edges. ``source`` is
-    the user's mesh. Raise ``ParameterError`` if two rigid or hinged interfaces share nodes.
+    Their mean motion is averaged over the area of their elements or, if they contain no whole element, over their
+    edges. ``source`` is the user's mesh. None gives an empty tuple. Raise ``ParameterError`` if two rigid or
+    hinged interfaces share nodes.
 
     Raises:
         ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
@@ -167,9 +168,9 @@ class PlatePoints(FlexiblePoints):
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
         """Return the material point at an undeformed position (3,) [m] in this plate, with displacement and
-        rotation (3, n) per unit of each elastic coordinate. Both are interpolated in the element there; z adds
-        rotation times height. The rotation about z is half the curl in the plane. The point is marked for sensors
-        only. Raise ``AttachmentError`` outside of the plate; ``described`` names the position.
+        rotation (3, n) per unit of each elastic coordinate. Both are interpolated in the element there; height z
+        adds rotation times z. The rotation about z is half the in-plane curl. The point is usable by sensors only.
+        Raise ``AttachmentError`` outside of the plate; ``described`` names the position.
 
         Raises:
             AttachmentError: outside the plate.
@@ -204,9 +205,9 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def plate_skin(points: PlatePoints) -> Skin:
-    """Return what pictures draw for a plate (``points``): triangles of its upper and lower surface and of the rim
-    between them. Vertices are attached to the nodes of the middle surface and move with their displacements and
-    rotations."""
+    """Return the surface that pictures draw for a plate (``points``): triangles of its upper and lower surface and
+    of the rim between them. Vertices are attached to the nodes of the middle surface at a distance of half the
+    thickness. They move with the displacements and rotations of the nodes."""
     mesh, up = points.mesh, points.thickness / 2 * UP
     nodes = mesh.vertex_nodes
     count, shapes = len(nodes), points.middle_shapes[nodes]
@@ -331,9 +332,10 @@ def body_of_plate(
     choice: ShapeOptions,
     folder: Folder,
 ) -> tuple[FloatingBody, StoredShapes]:
-    """Return the arrays of the floating body of a plate, and its retained displacement shapes with their data. The
-    shapes are read from the cache ``folder``, or computed by ``condense`` and stored there. ``section`` has
-    thickness and stiffness of the plate, ``interfaces`` are the loaded regions, ``choice`` the user's options.
+    """Return the arrays of the floating body (moving frame plus displacement shapes) of a plate, and its shapes
+    with their data. The shapes are read from the cache ``folder`` if the arguments are the same, or computed by
+    ``condense`` and stored there. ``section`` has thickness and stiffness of the plate, ``interfaces`` are the
+    loaded regions, ``choice`` the user's options.
 
     Raises:
         ParameterError: a frame that does not constrain the body, more modes than it has, or a mechanism.

@@ -71,8 +71,9 @@ class PlateSection:
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of each of e elements of this plate for 3 membrane strains, 3 curvatures and 2 shear strains,
-        shape (e, 8, 8); these three groups are not coupled."""
+        """Stiffness matrix of each of e elements of this plate for strains per length and area, shape (e, 8, 8).
+        The strains are 3 membrane strains, 3 curvatures and 2 transverse shear strains. These three groups are not
+        coupled, since the plate is symmetric about its middle surface."""
         result = np.zeros((len(self.shear), 8, 8))
         result[:, :3, :3] = self.membrane
         result[:, 3:6, 3:6] = self.bending
@@ -88,8 +89,8 @@ def plate_section(
 ) -> PlateSection:
     """Return thickness, membrane stiffness, transverse shear stiffness and mass per area of the elements of a
     plate. ``materials`` has constants for plane stress, already times the thickness. In Mindlin's ``theory``,
-    shear stiffness is shear modulus times thickness and shear factor. It is a large penalty in Kirchhoff's, and
-    zero for mixed elements (``element`` "hhj")."""
+    shear stiffness is shear modulus times thickness and shear factor. In Kirchhoff's it is a large penalty,
+    proportional to bending stiffness over element area. It is zero for mixed elements (``element`` "hhj")."""
     lame, shear, h = materials.lame, materials.shear, materials.thickness
     membrane = np.zeros((len(lame), 3, 3))
     membrane[:, 0, 0] = membrane[:, 1, 1] = lame + 2 * shear
@@ -145,9 +146,10 @@ class ShearInterpolation:
 
 
 def shear_interpolation(kind: CellKind) -> ShearInterpolation:
-    """Return the interpolation of the transverse shear strain in plate elements on triangles or quadrilaterals
-    (``kind``), with which thin plates do not lock. It has the points and functionals that define its degrees of
-    freedom, and the inverse of their values on the basis functions."""
+    """Return the interpolation of the transverse shear strain in triangular or quadrilateral plate elements
+    (``kind``), with which thin plates do not lock. It is defined by functionals, weighted sums of strains at
+    points. The result has these points and weights, and the inverse of the matrix of the functionals of the basis
+    functions."""
     points, functionals = _triangle_functionals() if kind.is_simplex else _quadrilateral_functionals()
     basis = _simplex_basis(points) if kind.is_simplex else _quadrilateral_basis(points)
     inverse = np.linalg.inv(np.einsum("tpa,pam->tm", functionals, basis))
@@ -199,7 +201,8 @@ def _simplex_basis(points: Array) -> Array:
 
 def _quadrilateral_basis(points: Array) -> Array:
     """Return the 12 basis functions of the shear strain in a quadrilateral plate element at q points (2, q), shape
-    (q, 2, 12). Each component is linear along its axis and quadratic across."""
+    (q, 2, 12). The points are in the reference square. Six functions r^i s^j are for the first component, linear
+    in r and quadratic in s. The other six are for the second component, quadratic in r and linear in s."""
     r, s = points
     none = [np.zeros_like(r)] * 6
     first = [r**i * s**j for i in range(2) for j in range(3)]
@@ -241,8 +244,9 @@ class PlateQuadrature:
 
 
 def plate_quadrature(mesh: ElementMesh, section: PlateSection) -> Iterator[PlateQuadrature]:
-    """Yield strain matrices, shape functions and weights of plate elements at their quadrature points, for chunks
-    of elements that fit into memory. ``section`` has thickness and stiffness of the plate."""
+    """Yield strain matrices, shape functions with gradients, and weights of plate elements at their quadrature
+    points, as a ``PlateQuadrature`` for each chunk of elements. Chunks are small enough to fit into memory.
+    ``section`` has thickness and stiffness of the plate."""
     points, weights = _quadrature(mesh)
     for elements in _element_chunks(mesh):
         jacobians = _jacobians(mesh, points, elements)
@@ -328,9 +332,9 @@ def _nodal_strains(mesh: ElementMesh, shear: ShearInterpolation, elements: IntAr
 
 
 def _plane_strains(rows: Array, gradients: Array, components: tuple[int, int], signs: tuple[float, float]) -> None:
-    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns, into ``rows``.
-    The field's two components are the unknowns ``components`` times ``signs``. ``gradients`` are the gradients of
-    the shape functions."""
+    """Write the strains xx, yy, 2 xy of a plane displacement field, per unit of the nodal unknowns of plate
+    elements, into ``rows`` in place. The two components of the field are the unknowns numbered ``components`` (of
+    five at a node), times ``signs``. ``gradients`` are the gradients of the shape functions [1/m]."""
     (first, second), (one, two) = components, signs
     rows[:, :, 0, first::UNKNOWNS] = one * gradients[:, :, 0]
     rows[:, :, 2, first::UNKNOWNS] = one * gradients[:, :, 1]
@@ -412,10 +416,10 @@ def plate_stiffness(mesh: ElementMesh, section: PlateSection) -> sparse.csr_arra
 
 
 def plate_geometric_stiffness(mesh: ElementMesh, section: PlateSection, shapes: Array) -> Array:
-    """Return the geometric stiffness matrices of the stress resultants of n displacement ``shapes`` (5 N, n) of a
-    plate, projected on them. They are H[k, i, j] = int stress_k : Q(phi_i, phi_j), shape (n, n, n), made symmetric
-    in i and j. Q is the quadratic part of membrane strain, curvature and shear strain. ``section`` has thickness
-    and stiffness.
+    """Return the geometric stiffness matrices H[k, i, j] of n displacement ``shapes`` phi (5 N, n) of a plate,
+    shape (n, n, n). H is the integral of the stress resultants of phi_k times the quadratic strains of phi_i and
+    phi_j, symmetric in i and j. These are quadratic parts of membrane strain, curvature and shear strain.
+    ``section`` has thickness and stiffness.
 
     Args:
         shapes: shape (5 N, n).
@@ -446,8 +450,8 @@ def stress_resultants(part: PlateQuadrature, section: PlateSection, shapes: Arra
 
 def surface_gradients(part: PlateQuadrature, shapes: Array) -> tuple[Array, Array, Array]:
     """Return gradients of displacement u and director displacement d (change of the normal vector) of n plate
-    ``shapes``, each (e, q, 3, 2, n). Return also d itself, shape (e, q, 3, n). All are at the quadrature points of
-    ``part``."""
+    ``shapes``, each (e, q, 3, 2, n). Return also d itself, shape (e, q, 3, n). All are at the q quadrature points
+    of each of e elements in ``part``. The axes are component, then direction x or y; d has no z component."""
     e, n = len(part.elements), shapes.shape[1]
     nodal = shapes[part.unknowns].reshape(e, -1, UNKNOWNS, n)
     across = np.stack([nodal[:, :, 4], -nodal[:, :, 3], np.zeros_like(nodal[:, :, 3])], axis=2)
@@ -484,10 +488,10 @@ NEGLIGIBLE = 0.1
 def surface_strains(
     mesh: ElementMesh, section: PlateSection, shapes: Array, frequencies: Array, relaxed: Callable[[Array], Array]
 ) -> Array:
-    """Return quadratic membrane strains of a plate that bends in two directions, as matrices C (m, n, n): strain k
-    is eta . C_k eta / 2 for amplitudes eta of n ``shapes``. Energies of products of slopes, less what in-plane
-    displacements (``relaxed``: static response to loads) take off, are diagonalized. Eigenvectors with negligible
-    energy are left out. ``frequencies`` [rad/s] scale the shapes.
+    """Return quadratic membrane strains of a plate that bends in two directions, as matrices C (m, n, n). Strain k
+    is eta.C_k eta / 2 for amplitudes eta of n ``shapes``. Energies of the quadratic strains, less those that
+    in-plane displacements take off (``relaxed``: static response to loads), are diagonalized. Eigenvectors with
+    negligible energy are left out. ``frequencies`` [rad/s] scale the shapes.
 
     Args:
         shapes: shape (5 N, n).

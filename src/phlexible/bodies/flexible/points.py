@@ -115,8 +115,9 @@ class FlexiblePoints(MaterialPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this body at a ``location``: an interface, the origin, a surface node or
-        another position. Points other than interfaces are marked for sensors only; joints and loads cannot act
-        there. Raise ``AttachmentError`` for unknown locations and positions outside of the body.
+        another position. Points other than interfaces are usable by sensors only; joints and loads cannot act
+        there. Raise ``AttachmentError`` for other locations, unknown interfaces, and positions outside of the
+        body.
 
         Raises:
             AttachmentError: no interface of that name, or a position outside the body.
@@ -137,9 +138,9 @@ class FlexiblePoints(MaterialPoints):
         )
 
     def outline(self, count: int) -> tuple[Array, Array]:
-        """Return the line that pictures draw for this body: positions (k, 3) [m] and displacements per unit
-        coordinate (k, 3, n). It goes through all interfaces in order. With fewer than two, it joins the two extreme
-        nodes along the longest axis. ``count`` has no effect."""
+        """Return the line that pictures draw for this body: k positions (k, 3) [m] and displacements per unit of
+        each elastic coordinate (k, 3, n). It goes through all interfaces in order. With fewer than two, it joins
+        the two extreme nodes along the axis of largest extent. ``count`` is not used."""
         if len(self.interfaces.names) > 1:
             return self.interfaces.positions, self.interfaces.shapes
         axis = int(np.ptp(self.nodes, axis=0).argmax())
@@ -185,9 +186,10 @@ class NodePoints(FlexiblePoints):
         return self.positions
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point of the node at an undeformed position (3,) [m] of this body, for sensors only.
-        Raise ``AttachmentError`` unless a node is there, up to a small tolerance. ``described`` names the position
-        in the message.
+        """Return the material point of the node nearest to an undeformed position (3,) [m] of this body, with its
+        displacement and rotation shapes. It is marked as usable by sensors only. Raise ``AttachmentError`` if the
+        node is farther away than a small fraction of the body's extent. ``described`` names the position in the
+        message.
 
         Raises:
             AttachmentError: no node is there.
@@ -223,10 +225,10 @@ class MeshPoints(FlexiblePoints):
         return np.asarray(self.mesh.vertex_nodes[np.unique(mesh.facets[:, mesh.boundary_facets()])])
 
     def point_inside(self, position: Array, described: str) -> MaterialPoint:
-        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, marked for
-        sensors only. Its displacement is interpolated in its element; its rotation is the axial vector of the
-        antisymmetric gradient. Raise ``AttachmentError`` outside of the mesh, or for z other than 0 in a plane
-        mesh; ``described`` names the position.
+        """Return the material point at an undeformed position (3,) [m] in the mesh of this body, usable by sensors
+        only. Its displacement shapes are interpolated in its element; its rotation is half the curl of these.
+        Raise ``AttachmentError`` outside of the mesh, or for z other than 0 in a plane mesh; ``described`` names
+        the position in the message.
 
         Raises:
             AttachmentError: outside the mesh.
@@ -272,9 +274,10 @@ class CellPosition:
 
 
 def cell_at(mesh: ElementMesh, position: Array) -> CellPosition | None:
-    """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates in it, as a
-    ``CellPosition``. Return None if the position is outside of the mesh by more than a tolerance. Only the
-    elements with the nearest centres are tested."""
+    """Return the element of a mesh that contains a position (d,) [m], with the reference coordinates of the
+    position in it. Only the elements with the nearest centres are tested, by Newton's method; the one in which the
+    position lies deepest is returned. Return None if the position is outside of all by more than a tolerance in
+    reference coordinates."""
     centers = mesh.geometry[mesh.cells].mean(axis=1)
     nearest = np.argsort(((centers - position) ** 2).sum(axis=1))[:CANDIDATES].astype(np.int32)
     local = _local_coordinates(mesh, nearest, position)

@@ -66,9 +66,9 @@ class RetainedShapes:
 
 
 def all_elastic_shapes(framed: FramedStructure) -> RetainedShapes:
-    """Return all vibration modes of a structure with frame conditions (``framed``), without rigid motions, and
-    their frequencies. They serve models that another program has reduced already. Raise ``ParameterError`` above
-    3000 unknowns, or if a mode has no stiffness.
+    """Return all elastic vibration modes of a finite element structure with frame conditions (``framed``), and
+    their frequencies, by a dense eigenproblem. Rigid motions are left out. This is for models that another program
+    has reduced already. Raise ``ParameterError`` above 3000 unknowns, or if a mode has no stiffness.
 
     Raises:
         ParameterError: a mechanism is among them.
@@ -94,9 +94,9 @@ def retained_shapes(
 ) -> RetainedShapes:
     """Return the displacement shapes to which a finite element structure (``framed``) is reduced, orthogonal in
     mass and stiffness, with unit mass. They span static responses to ``loads``, to ``inertial_loads`` (only those
-    slower than ``fastest`` [rad/s]), to ``second_order_loads``, and the lowest vibration ``modes``. Dependent
-    shapes are left out. Frequencies and the counts of the four kinds are returned too. Raise ``ParameterError`` if
-    no shape remains.
+    slower than ``fastest`` [rad/s]), to ``second_order_loads``, and the lowest vibration ``modes``. Linearly
+    dependent shapes are left out. The result includes frequencies and how many shapes each source adds. Raise
+    ``ParameterError`` if no shape remains.
 
     Each is scaled to unit energy and orthogonalised against those before it; shapes that depend on earlier ones are
     left out, and so are inertial responses that only expand and contract thin sections.
@@ -126,8 +126,9 @@ def retained_shapes(
 
 def homogeneous_frequency(structure: ElasticStructure, homogeneous: Array) -> float:
     """Return the lowest frequency [rad/s] of a structure whose displacements are limited to constant strains
-    (columns of ``homogeneous``), without rigid momentum. For a bar with wave speed c it is about 3.5 c / length.
-    It serves as a scale: static responses to inertia with much higher frequencies are not retained."""
+    (columns of ``homogeneous``). Rigid motions are subtracted so that it has no momentum. A small dense
+    eigenproblem is solved. For a bar with wave speed c the result is about 3.5 c / length. It is a scale: static
+    responses to inertia with much higher frequencies are not retained."""
     from scipy.linalg import eigh
 
     rigid, mass = structure.rigid, structure.mass
@@ -230,10 +231,10 @@ def retained_body(
     relaxation: Maxwell | None,
     points: MaterialPoints,
 ) -> FloatingBody:
-    """Return a ``FloatingBody``, the arrays of a body whose elastic coordinates are amplitudes of displacement
-    shapes of a finite element model. Mass ``moments``, ``strain`` energy, ``damping``, ``viscosity`` [s], Maxwell
-    branches (``relaxation``) and ``points`` are stored unchanged. Its size is the largest extent of the ``nodes``.
-    ``dimension`` is 2 or 3.
+    """Return a ``FloatingBody``, the arrays of a body with a moving frame whose elastic coordinates are amplitudes
+    of displacement shapes of a finite element model. Mass ``moments``, ``strain`` energy, ``damping`` matrix,
+    ``viscosity`` [s], Maxwell branches (``relaxation``) and ``points`` are stored unchanged. Its size is the
+    largest extent of the ``nodes`` along an axis. ``dimension`` is 2 or 3.
 
     Args:
         dimension: 2 or 3.
@@ -269,9 +270,9 @@ DEPENDENT_COLUMN = 1e-12
 
 def reduced_data(data: FloatingBody, frequencies: Array, basis: ArrayLike) -> tuple[FloatingBody, Array]:
     """Return the arrays of a flexible body in k coordinates that span the columns of ``basis`` (n, k), and their
-    frequencies (k,) [rad/s]. ``data`` are its arrays in n coordinates of unit mass with ``frequencies``. The
+    frequencies (k,) [rad/s]. ``data`` are its arrays in n coordinates of unit mass with ``frequencies``. A dense
     eigenproblem of the projected matrices gives the new coordinates, again with unit mass and diagonal stiffness.
-    Raise ``ParameterError`` for other shapes, infinite values or dependent columns.
+    Raise ``ParameterError`` for other shapes, infinite values or linearly dependent columns.
 
     Quadratic strains are condensed again, so that shapes that are left out relax them.
 
@@ -328,9 +329,9 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basi
 
 
 def effective_mass(data: FloatingBody) -> Array:
-    """Return the effective masses of a body's n elastic coordinates (arrays ``data``), shape (n, 6), in the plane
-    (n, 3). Columns are shares of its mass along x, y, z and of its inertia about x, y, z through the origin of its
-    frame."""
+    """Return the effective masses of a body's n elastic coordinates, shape (n, 6), in the plane (n, 3). A column
+    is the squared momentum of each unit rate over the body's mass (along x, y, z) or inertia (about x, y, z).
+    Inertia is about the origin of its frame. ``data`` are the body's arrays."""
     S, W = data.first_moments, data.all_moments
     cyclic = [((axis + 1) % 3, (axis + 2) % 3) for axis in data.rotation_axes]
     spins = np.array([W[a, b, 0, 1:] - W[b, a, 0, 1:] for a, b in cyclic])
@@ -459,11 +460,11 @@ def condense(
     choice: ShapeOptions,
     second_order: SecondOrder | None = None,
 ) -> Condensed:
-    """Reduce a finite element model with ``mass`` and ``stiffness`` matrix to a few displacement shapes: static
-    responses to interface and inertial loads, and lowest modes. ``choice`` has the user's options; without a
-    number of modes, all elastic shapes are retained. ``second_order`` returns loads whose responses are modal
-    derivatives, if chosen. The result also has motions of the ``interfaces``, effective masses, and second-order
-    work at interfaces.
+    """Reduce a finite element model with ``mass`` and ``stiffness`` matrix to a few displacement shapes. These are
+    static responses to interface and inertial loads, and lowest modes; ``choice`` has the user's options. If its
+    number of modes is None, all elastic shapes are retained. ``second_order`` returns loads whose responses are
+    modal derivatives, if chosen. The result also has motions of the ``interfaces``, effective masses, and
+    second-order work at interfaces.
 
     Args:
         second_order: function that returns loads whose responses are the modal derivatives of shapes of unit

@@ -14,9 +14,9 @@ from phlexible.shapes.surfaces import shading_vertices
 
 def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array, nodes: IntArray) -> Array:
     """Return the linear stress (k, 6, n) [Pa] at k ``nodes`` of a mesh per unit of each of n displacement
-    ``shapes`` (N, d, n). Components are xx, yy, zz, yz, xz, xy; zz of plane strain is included. Stress is
-    evaluated at the nodes of each element and averaged over the elements at a node. ``materials`` has the elastic
-    constants.
+    ``shapes`` (N, d, n). Components are xx, yy, zz, yz, xz, xy in body axes; zz of plane strain is included.
+    Stress is evaluated at the nodes of each element and averaged over the elements at a node. ``materials`` has
+    the elastic constants.
 
     Components xx, yy, zz, yz, xz, xy in body axes; of a plane mesh those of plane stress or strain in the plane.
 
@@ -58,9 +58,10 @@ def stress_shapes(mesh: ElementMesh, materials: ElementMaterials, shapes: Array,
 
 
 def stress_coordinates(data: FloatingBody, frequencies: Array, eta: Array) -> Array:
-    """Return the factors (T, n) by which the stresses of a body's n displacement shapes are multiplied and summed,
-    for elastic coordinates eta (T, n). They are eta plus the quadratic strains over the shapes' ``frequencies``, so
-    that the sum includes nonlinear stress. ``data`` are the arrays of the body.
+    """Return the factors (T, n) by which the stresses of a body's n displacement shapes are multiplied and summed
+    at T instants. They are the elastic coordinates eta (T, n) plus the quadratic strain of each shape over its
+    frequency [rad/s], so that the sum includes nonlinear stress. Strains without linear part are left out.
+    ``data`` are the arrays of the body.
 
     The stress is the second Piola-Kirchhoff stress in body axes; displacements that relax quadratic strain do no
     work.
@@ -88,9 +89,9 @@ def von_mises(stress: Array) -> Array:
 
 
 def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
-    """Return what pictures draw for a body from a mesh (a ``Skin``): its surface, or all cells of a plane mesh, as
-    triangles. Their vertices move with the displacement ``shapes`` (N, 3, n) of the nodes; sharp edges are split
-    for shading."""
+    """Return the surface that pictures draw for a body from a mesh (a ``Skin``), as triangles: the boundary of a
+    solid, or all cells of a plane mesh. The vertices move with the displacement ``shapes`` (N, 3, n) of the nodes.
+    Vertices at sharp edges are doubled, with one normal for each side, for shading."""
     triangles = plane_triangles(mesh) if mesh.dimension == 2 else _surface_triangles(mesh)
     used, numbered = np.unique(triangles, return_inverse=True)
     triangles = numbered.reshape(-1, 3).astype(np.int64)

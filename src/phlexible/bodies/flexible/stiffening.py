@@ -58,10 +58,10 @@ def projected_stiffness(shapes: Array, matrix_of: Callable[[Array], sparse.csr_a
 def condensed_strain(
     frequencies: Array, geometric: Array, negligible: float = NEGLIGIBLE, unrelaxed: Array | None = None
 ) -> StrainEnergy:
-    """Return the strain energy V = sum_k eps_k^2 / 2 of n displacement shapes with strains eps_k = omega_k eta_k +
-    eta.C_k eta / 2. ``frequencies`` are omega_k [rad/s], C_k = H_k / omega_k with ``geometric`` stiffness H_k.
-    Each C of ``unrelaxed`` adds a strain eta.C eta / 2. Eigenvalues of H_k, scaled by the frequencies, below
-    ``negligible`` times the largest entry are dropped; without any, eps_k is linear.
+    """Return the strain energy V = sum_k eps_k^2 / 2 of n displacement shapes with amplitudes eta. The strains are
+    eps_k = omega_k eta_k + eta.C_k eta / 2. ``frequencies`` are omega_k [rad/s]; C_k = H_k / omega_k with
+    ``geometric`` stiffness H_k. Each C of ``unrelaxed`` adds a strain eta.C eta / 2. Eigenvalues of the scaled H_k
+    below ``negligible`` times the largest entry are dropped; without any, eps_k is linear.
 
     Displacements that are not retained relax the quadratic strain, except its projection on the linear strains of
     the retained shapes. C_k is split into squares in coordinates of equal strain energy, in which entries are
@@ -121,10 +121,11 @@ def derivative_loads(
     framed: FramedStructure,
     shapes: Array,
 ) -> Array:
-    """Return loads (q, m) on a structure whose static responses are modal derivatives of displacement ``shapes``
-    (q, n). They are forces of the quadratic strain of each pair of shapes, less those of second-order rotations of
-    ``interfaces``. The pairs are combined by eigenvectors of their mutual energies. Combinations with less than
-    0.1 of the largest amplitude are left out. ``tied`` and ``framed`` give responses.
+    """Return m loads (q, m) on a structure whose static responses are modal derivatives of displacement ``shapes``
+    (q, n). Loads are forces of the quadratic strain of each pair of shapes, less forces of second-order rotations
+    of ``interfaces``. Pairs are combined by eigenvectors of the mutual energies of their responses. Combinations
+    with less than 0.1 of the largest amplitude are left out. ``framed`` computes responses, ``tied`` has the
+    structure.
 
     Derivatives of all pairs are ordered by their energy at unit energies of the shapes.
     """

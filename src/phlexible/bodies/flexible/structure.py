@@ -217,9 +217,10 @@ class FramedStructure:
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 
     def responses(self, loads: Array) -> Array:
-        """Return the static displacements (N, k) of this elastic structure under loads (N, k), which are first
-        balanced by forces on the frame conditions. The result satisfies the frame conditions F u = 0, which exclude
-        rigid motions. The stiffness matrix is factored once.
+        """Return the static displacements (N, k) of this elastic structure under k load vectors ``loads`` (N, k).
+        Its body frame is defined by conditions F u = 0 on the displacements u. Loads are first balanced by forces
+        F^T y, so that they have no resultant. The result satisfies F u = 0, which excludes rigid motions. The
+        stiffness matrix, without a few supported unknowns, is factored once.
 
         The balanced loads need no support, so that a statically determinate support at a few unknowns has no
         reaction: K without them is positive definite and sparse for any frame. A rigid motion then makes F u = 0.
@@ -239,10 +240,10 @@ class FramedStructure:
         return np.asarray(free - rigid @ np.linalg.solve(frame @ rigid, frame @ free))
 
     def modes(self, count: int) -> Array:
-        """Return the ``count`` lowest vibration modes of this elastic structure under its frame conditions, shape
-        (N, count), in ascending order of frequency. They are computed by shift-invert Lanczos iteration from a
-        fixed random start; their scale is that of ``eigsh``. Raise ``ParameterError`` for more than N - r - 2
-        modes, with r rigid motions.
+        """Return the ``count`` lowest vibration modes of this elastic structure under its frame conditions as
+        columns, shape (N, count), in ascending order of frequency. They are computed by shift-invert Lanczos
+        iteration from a fixed random start and have unit modal mass. Raise ``ParameterError`` for more than N - r
+        - 2 modes, with r rigid motions.
 
         Raises:
             ParameterError: more modes than the body has.

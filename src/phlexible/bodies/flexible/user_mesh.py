@@ -90,10 +90,10 @@ class UserMesh:
 def user_mesh(
     mesh: Any, is_flat: bool | None = True, scale: float = 1.0, of_four: CellKind = CellKind.TETRAHEDRON
 ) -> UserMesh:
-    """Convert a user's mesh to a ``UserMesh`` with points times ``scale`` [m]. It is an object of scikit-fem or
-    meshio, the path of a mesh file, or, if ``is_flat`` is False, a tuple (points, cells). If ``is_flat`` is true,
-    plane cells must lie in one plane z = const. ``of_four`` is the kind of cells with four points in a tuple. Raise
-    ``ParameterError`` for other values.
+    """Convert a user's mesh to a ``UserMesh`` with points times ``scale`` [m]. The mesh is an object of scikit-fem
+    or meshio, the path of a mesh file, or, if ``is_flat`` is False, a tuple (points, cells). If ``is_flat`` is
+    True, plane cells must lie in one plane z = const. ``of_four`` is the kind of cells with four points in a
+    tuple. Raise ``ParameterError`` for other values.
 
     Args:
         mesh: also points and cells of triangles, or of the kind ``of_four``.
@@ -126,8 +126,8 @@ def user_mesh(
 
 def element_mesh(mesh: UserMesh, order: int) -> ElementMesh:
     """Return the finite element mesh of a user's mesh, with displacement elements of ``order`` 1 or 2. Points that
-    belong to no element are dropped, and the vertices are numbered anew, ascending. Raise ``ParameterError`` for
-    order 1 on quadratic cells, whose elements would strain when they rotate.
+    belong to no element are dropped, and the vertices are numbered from 0 in their old order. Raise
+    ``ParameterError`` for order 1 on cells of second order, whose elements would strain in a rigid rotation.
 
     Raises:
         ParameterError: elements of order 1 on curved cells, which could not move rigidly.
@@ -334,8 +334,8 @@ def _with_faces(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
 
 
 def hexahedron_order() -> IntArray:
-    """Return, for each of the 27 nodes of a quadratic hexahedron in scikit-fem's order, its index in VTK's order,
-    shape (27,). Nodes are matched by their positions in the reference cell."""
+    """Return the index in VTK's order of each of the 27 nodes of a hexahedron of second order in scikit-fem's
+    order, shape (27,). Nodes are matched by their positions in the reference cell."""
     from skfem import ElementHex2
 
     corners = np.array(VTK_CORNERS, dtype=np.float64)
@@ -406,9 +406,9 @@ LIGHTEST, HEAVIEST = 0.5, 3e4
 
 
 def check_mesh(mesh: UserMesh) -> None:
-    """Raise ``ParameterError`` if a user's mesh cannot be a body: no elements, infinite coordinates, elements
-    listed twice, or parts that share no nodes. Warn (``MeshWarning``) of points and entries of the file that are
-    not used.
+    """Raise ``ParameterError`` if a user's mesh cannot be a body: no elements, coordinates that are not finite,
+    elements with the same vertices, or parts that share no nodes. Warn (``MeshWarning``) of points that belong to
+    no element, and of entries of the file that were not used.
 
     Raises:
         ParameterError: no elements, coordinates that are not finite, elements that are listed twice, or parts that
@@ -446,10 +446,10 @@ def check_mesh(mesh: UserMesh) -> None:
 
 
 def check_elements(mesh: ElementMesh) -> None:
-    """Raise ``ParameterError`` if elements of a mesh are flat, folded, inverted, overlap neighbours, or touch the
-    others only in nodes or edges (a hinge). The message lists them. Volumes are Jacobian determinants at
-    quadrature points and nodes. Overlap is tested for triangles and tetrahedra, inversion (against the majority's
-    sign) for others.
+    """Raise ``ParameterError`` if elements of a mesh are flat, folded, inverted, or touch the rest in nodes or
+    edges only (a hinge). The message lists them. Flat and folded (changing sign) are judged by Jacobian
+    determinants at quadrature points and nodes. Inverted triangles or tetrahedra overlap neighbours; other
+    elements have the sign of the minority.
 
     Raises:
         ParameterError: there are some; the message lists them.

@@ -56,9 +56,9 @@ def strain_energy(body: AbsoluteBody, q: Array) -> float:
 
 
 def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Array:
-    """Return the gradient dV/dq of the strain energy V of a string or soft body with respect to its node positions
-    q (d N,); shape (d N,) [N]. With np.abs as ``terms``, all factors of the sum are replaced by absolute values: a
-    scale for the balance of forces."""
+    """Return the gradient dV/dq of the strain energy V of a string or soft body, shape (d N,) [N]. q (d N,) are
+    its node positions; the elastic force on the nodes is minus the gradient. With np.abs as ``terms``, stresses
+    and strain gradients are replaced by absolute values, which gives a scale of the force for tolerances."""
     force = np.zeros((body.node_count, body.dimension))
     for group in body.strains:
         forces = group.weights * terms(group.law.derivative(strains(body, group, q)))
@@ -70,8 +70,9 @@ def elastic_force(body: AbsoluteBody, q: Array, terms: Terms = np.asarray) -> Ar
 
 def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
     """Return the tangent stiffness d2V/dq2 of a string or soft body at node positions q (d N,), sparse, shape (d
-    N, d N) [N/m]. It is symmetric, the sum of curvature of the elastic law times strain gradients, and stress
-    times second derivatives of strains. Stresses of scalar strains below round-off are set to zero."""
+    N, d N) [N/m]. It is the symmetric sum of a material part (law's second derivative times strain gradients) and
+    a geometric part (stress times second derivatives of strains). In strings, stresses below the round-off of
+    strains are set to zero."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         C, gradients = strains(body, group, q), _gradients(body, group, q)
@@ -86,8 +87,9 @@ def elastic_tangent(body: AbsoluteBody, q: Array) -> sparse.csr_array:
 
 
 def viscous_matrix(body: AbsoluteBody, q: Array) -> sparse.csr_array:
-    """Return the damping matrix C(q) of the viscous force -C dq/dt of a string or soft body at node positions q. It
-    is sparse, shape (d N, d N) [N s/m], and sums the Kelvin-Voigt viscosities of all groups of elements."""
+    """Return the damping matrix C(q) of the viscous force -C dq/dt of a string or soft body, sparse, shape (d N, d
+    N) [N s/m]. q (d N,) are the node positions; C is symmetric. It is the sum over all elements with Kelvin-Voigt
+    viscosity of strain gradients times viscous modulus times strain gradients; zero without viscosity."""
     total = sparse.csr_array((body.elastic_count,) * 2)
     for group in body.strains:
         if group.viscosity:
@@ -114,8 +116,9 @@ def with_row_sum(rows: Array) -> Array:
 
 
 def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) -> sparse.csr_array:
-    """Return the gradients dC_g/dq of the strains of a ``group`` of string elements as columns of a sparse matrix,
-    shape (d N, g). The N nodes of the ``body`` are at the positions ``nodes`` (N, d)."""
+    """Return the gradients dC_g/dq of the squared stretches C_g of a ``group`` of string elements as columns of a
+    sparse matrix, shape (d N, g). C has one value for each of g quadrature points. The N nodes of the ``body`` are
+    at the positions ``nodes`` (N, d), which form q."""
     d, gradients = body.dimension, _gradients(body, group, nodes.ravel())
     rows = group.nodes[:, :, None] * d + np.arange(d)
     columns = np.broadcast_to(np.arange(len(gradients))[:, None, None], gradients.shape)

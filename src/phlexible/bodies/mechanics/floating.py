@@ -57,9 +57,10 @@ def undeformed_mass(body: FloatingBody) -> Matrix:
 
 
 def rigid_rows(body: FloatingBody, eta: Array) -> Array:
-    """Return the six rows of a floating body's mass matrix that give linear and angular momentum, shape (..., 6, 6
-    + n). Both are in body axes, about the body's origin. Columns belong to linear velocity, angular velocity and
-    elastic rates deta/dt. The rows depend on the elastic coordinates eta (..., n)."""
+    """Return the six rows of a floating body's mass matrix that give linear and angular momentum from velocities,
+    shape (..., 6, 6 + n). Both are in body axes; angular momentum is about the body's origin. Columns are for
+    linear velocity, angular velocity and elastic rates deta/dt. The rows depend on the elastic coordinates eta
+    (..., n)."""
     n = body.elastic_count
     xi = np.concatenate([np.ones((*eta.shape[:-1], 1)), eta], axis=-1)
     center = cross_matrix(xi @ body.first_moments.T)
@@ -76,9 +77,9 @@ def rigid_rows(body: FloatingBody, eta: Array) -> Array:
 
 
 def moment_products(body: FloatingBody, xi: Array) -> Array:
-    """Return the products W[a, b] xi of the second mass moments of a floating body with vectors xi = (1, eta);
-    shape (..., 3, 3, n + 1). eta are elastic coordinates, W[a, b] = int rho Psi_a^T Psi_b with the shape functions
-    Psi."""
+    """Return the products W[a, b] xi of the second mass moments of a floating body, shape (..., 3, 3, n + 1). The
+    vectors xi = (1, eta) have the shape (..., n + 1) for elastic coordinates eta. W[a, b] = int rho Psi_a^T Psi_b
+    for axes a and b; the columns of Psi are position and displacement shapes."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.times(xi)
     size = xi.shape[-1]
@@ -103,7 +104,8 @@ def elastic_mass(body: FloatingBody) -> Matrix:
 
 def mass_diagonal(body: FloatingBody) -> Array:
     """Return the diagonal of the mass matrix of an undeformed floating body, shape (velocity_count,), without
-    forming the matrix: mass, moments of inertia and elastic masses."""
+    computing the matrix. Its entries are the mass for each translation and the moment of inertia about the body's
+    origin for each rotation. The mass of each elastic coordinate follows."""
     spread, moments = body.undeformed_spread.diagonal(), body.second_moments
     rigid = [body.mass] * body.dimension + [spread.sum() - spread[axis] for axis in body.rotation_axes]
     own = moments.elastic_diagonal() if isinstance(moments, LocalMoments) else np.einsum("aaii->i", moments)[1:]
@@ -111,10 +113,10 @@ def mass_diagonal(body: FloatingBody) -> Array:
 
 
 def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
-    """Solve M(eta) x = right for the mass matrix M of a floating body at T instants. The shapes are (T, n) for
-    eta, (T, N, k) for ``right`` and the returned x. The constant elastic block is factored once (Cholesky) and
-    eliminated; a small rotational system remains. ``body`` must be given about its centre of mass, so that
-    translation is decoupled; this is not checked.
+    """Solve M(eta) x = right for the mass matrix M of a floating body at T instants. Shapes are (T, n) for elastic
+    coordinates eta, (T, N, k) for ``right`` and the returned x. The constant elastic block is factored once
+    (Cholesky) and eliminated; a dense rotational system remains. ``body`` must be given about its centre of mass,
+    so that translation is decoupled; this is not checked.
 
     Args:
         body: about its centre of mass.
@@ -149,9 +151,10 @@ def mass_solutions(body: FloatingBody, eta: Array, right: Array) -> Array:
 
 @cached_on_owner
 def check_mass(body: FloatingBody) -> None:
-    """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. The mass
-    matrix, scaled to unit diagonal, then has an eigenvalue below 1e-12 of the largest, or a diagonal entry is not
-    positive. The message names the velocities of this motion. Point masses pass.
+    """Raise ``SingularMassError`` if some motion of the undeformed floating body has no kinetic energy. This is so
+    if a diagonal entry of its mass matrix is not positive. It is also so if the matrix, scaled to unit diagonal,
+    has an eigenvalue below 1e-12 of the largest. The message names the velocities of this motion. Point masses are
+    not checked.
 
     Raises:
         SingularMassError: M(0), scaled to a unit diagonal, has an eigenvalue below 1e-12 of the
@@ -225,8 +228,9 @@ def strain_energy(body: FloatingBody, eta: Array) -> float:
 
 
 def strain_rows(body: FloatingBody, eta: Array) -> Matrix:
-    """Return the derivatives of the s scalar strains of a floating body with respect to elastic coordinates, at
-    eta (n,), shape (s, n). They are sparse for bodies with sparse strain matrices. With dense matrices, eta may
+    """Return the derivatives of the s scalar strains of a floating body with respect to its elastic coordinates,
+    at eta (n,), shape (s, n). They are the constant linear part plus the weighted derivative of each square of a
+    linear function of eta. They are sparse for bodies with sparse strain matrices. With dense matrices, eta may
     have more leading axes."""
     strain = body.strain
     if not isinstance(strain.rows, np.ndarray):
@@ -264,7 +268,8 @@ def viscous_matrix(body: FloatingBody, eta: Array) -> Matrix:
 
 def elastic_tangent(body: FloatingBody, eta: Array) -> Matrix:
     """Return the tangent stiffness d2V/deta2 of a floating body at elastic coordinates eta, symmetric, shape (n,
-    n). It has the constant stiffness, the linear part of scalar strains, and the geometric part of their stress."""
+    n). It is the sum of the constant stiffness, the gradients of scalar strains times their stiffness, and a
+    geometric part: the stress times second derivatives of these strains."""
     strain, rows = body.strain, strain_rows(body, eta)
     stress = strain.weights * strains(body, eta)
     curvatures = scaled_rows(strain.factors * stress[..., strain.square_strain], strain.squares)
@@ -319,9 +324,9 @@ def _centred(body: FloatingBody) -> tuple[FloatingBody, Array]:
 @cached_on_owner
 def without_round_off(body: FloatingBody) -> FloatingBody:
     """Return the floating body with zeros in place of round-off entries of its second mass moments, damping,
-    stiffness and slopes. An entry is round-off if it is small against the geometric mean of its diagonal entries.
-    Bodies that differ only by rounding then have equal sparsity. Bodies with sparse matrices are returned
-    unchanged; the result is cached.
+    stiffness and strain matrices. An entry is round-off if it is small against the geometric mean of its diagonal
+    entries. If some entries of a matrix are not clearly one or the other, it is unchanged. Bodies with sparse
+    matrices are returned unchanged; the result is cached.
 
     Beams that differ in numbers alone, such as a width, then have the same sparsity pattern, which lanes and
     libraries with parameters need. Bodies from meshes, whose entries are of all sizes, are not changed.
@@ -367,8 +372,9 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
     """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (..., N) [N, N
-    m, ...]. They stand on the right: M dnu/dt = h + other forces. nu (N,) are linear and angular velocity in body
-    axes and elastic rates. Elastic coordinates eta (..., n) may be those of many instants, but nu is one vector.
+    m, ...]. They are on the right-hand side: M dnu/dt = h + other forces. nu (N,), one vector, has linear and
+    angular velocity in body axes and elastic rates. Elastic coordinates eta (..., n) may be given at many
+    instants.
 
     Each row is the right-hand side above at zero forces minus (dM/dt) nu.
     """
@@ -443,8 +449,9 @@ def rigid_motion_tangent(body: FloatingBody, eta: Array, nu: Array, acceleration
 
 def quadratic_slopes(function: Callable[[Array], Array], x: Array, size: float) -> Array:
     """Return the derivative of a quadratic ``function`` at x (n,), shape (values, n), by central differences with
-    steps of ``size``, which are exact. The function takes k arguments (k, n), some of the coordinates at a time,
-    and returns (k, values). Zero for size 0."""
+    steps of ``size``. For a quadratic function they are exact but for round-off. The function is called with
+    arrays (k, n) of perturbed x, for some coordinates at a time, and returns (k, values). The result is zero for
+    size 0."""
     sides = (
         [function(x + sign * change) for sign in (1, -1)]
         for change in np.array_split(size * np.eye(len(x)), 1 + len(x) // TOGETHER)

@@ -84,9 +84,9 @@ def stress_stiffness(group: ElementStrains, x: Array, S: Array) -> sparse.csr_ar
 
 
 def strain_slopes(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the derivatives of six Green-Lagrange strains at all quadrature points of soft elements (``group``)
-    with respect to the node positions x (N, d), sparse. The shape is (6 e q, d N). The six are E_11, E_22, E_33, 2
-    E_23, 2 E_13, 2 E_12."""
+    """Return the derivatives of six Green-Lagrange strains of soft elements with respect to the node positions x
+    (N, d). The result is sparse, shape (6 e q, d N), for q quadrature points in each of e elements (``group``).
+    The six strains are E_11, E_22, E_33, 2 E_23, 2 E_13, 2 E_12."""
     rows = _strain_rows(group, x)
     e, q, _, _, d = rows.shape
     columns = np.broadcast_to((group.nodes[:, :, None] * d + np.arange(d))[:, None], (e, q, *rows.shape[3:]))
@@ -128,9 +128,10 @@ def _strain_rows(group: ElementStrains, x: Array) -> Array:
 
 
 def _material_blocks(group: ElementStrains, x: Array, tangent: Array) -> Array:
-    """Return the material part of the stiffness of each element of a soft body, shape (e, k, d, k, d).
-    ``tangent`` (e, q, 6, 6) are the tangents dS/dE of its law. ``group`` are the elements. ``x`` are the node
-    positions, shape (N, d)."""
+    """Return the material part of the tangent stiffness of each of e soft elements, shape (e, k, d, k, d). k is
+    the number of nodes, d of dimensions. It is the integral of strain derivatives times ``tangent`` times strain
+    derivatives, by quadrature. ``tangent`` (e, q, 6, 6) are the derivatives dS/dE of the stress at q points.
+    ``group`` are the elements, ``x`` (N, d) the node positions."""
     rows = _strain_rows(group, x)
     e, q, _, k, d = rows.shape
     flat = rows.reshape(e, q, 6, k * d)

@@ -129,9 +129,10 @@ class ShellElements:
         return np.asarray(np.linalg.norm(self.normals(GAUSS), axis=2))
 
     def axes(self, at: Array) -> Array:
-        """Return the local unit axes e_1 and e_2 of e elements at q points ``at`` (q, 2) as rows, shape (e, q, 2,
-        3). They lie in the tangent plane: e_1 is the projection of ``self.along`` (None: of the middle tangent
-        dX/dr), e_2 normal to it."""
+        """Return the local unit axes e_1 and e_2 of e shell elements at q reference points ``at`` (q, 2), shape
+        (e, q, 2, 3). Both lie in the tangent plane. e_1 is the projection of the direction ``self.along`` of each
+        element, or, if that is None, of the tangent dX/dr in its middle. e_2 is the cross product of the normal
+        and e_1."""
         normals = self.normals(at)
         normals = normals / np.linalg.norm(normals, axis=2, keepdims=True)
         first = self.tangents(MIDDLE)[:, :, 0] if self.along is None else self.along[:, None]
@@ -178,9 +179,10 @@ class ShellElements:
         return np.asarray(_membrane_rows(at) + factors[:, :, None] * change[:, None, None])
 
     def shear_rows(self, at: Array) -> Array:
-        """Return the coefficients of the two transverse shear strains in local axes at q points ``at`` (q, 2),
-        shape (e, q, 2, 18). They are assumed strains of MITC4, in triangles of MITC3. The columns are the first 18
-        dot products of node differences and directors."""
+        """Return the coefficients of the two transverse shear strains in local axes of e shell elements at q
+        points, shape (e, q, 2, 18). ``at`` (q, 2) are their reference coordinates. The strains are assumed as in
+        MITC4, in triangles as in MITC3. The coefficients multiply the first 18 dot products of node differences
+        and directors; the six without a director get zero."""
         rows = np.zeros((len(self.X), len(at), 2, 18))
         assumed = np.tile(_shear_rows(at), (len(self.X), 1, 1, 1))
         low, right, left = _shear_rows(np.array([(0, -1), (1, 0), (-1, 0)]))
@@ -199,10 +201,10 @@ class ShellElements:
         return np.asarray(np.einsum("eq,eqki,kl,eqlj->eij", weights, rows, section.shear, rows, optimize=True))
 
     def stress_shapes(self, at: Array) -> tuple[Array, Array]:
-        """Return the assumed stress resultants of each element at q reference points ``at`` (q, 2) per unit of
-        their parameters. The first array (e, q, 6, 10) has membrane forces and moments (11, 22, 12 each), the
-        second (e, q, 2, 4) shear forces. Each has constant terms and terms linear in the distance from the
-        element's centroid."""
+        """Return the assumed stress resultants of each of e elements at q reference points ``at`` (q, 2) per unit
+        of their parameters. The first array (e, q, 6, 10) has membrane forces, then moments (11, 22, 12 each). The
+        second (e, q, 2, 4) has shear forces. Each has constant terms and terms linear in the reference
+        coordinates, relative to the element's centroid."""
         J = self.jacobians(MIDDLE)[:, 0]
         means = np.einsum("eq,qi->ei", self.areas, GAUSS) / self.areas.sum(axis=1)[:, None]
         away = at - means[:, None]
@@ -223,9 +225,10 @@ class ShellElements:
         return np.asarray(self.stress_shapes(MIDDLE)[0][:, 0] @ self._eliminated(section)[0][1])
 
     def stresses(self, section: ShellSection, positions: Array, directors: Array) -> Array:
-        """Return the second Piola-Kirchhoff stress at the centre of each element at the h heights of the
-        ``section``, shape (e, h, T, 6) [Pa]. ``positions`` and ``directors`` (T, e, 4, 3) are those of its nodes at
-        T instants. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body."""
+        """Return the second Piola-Kirchhoff stress at the centre of each of e shell elements, shape (e, h, T, 6)
+        [Pa]. It is given at the h heights of the ``section`` and linear in the changes of dot products of node
+        differences and directors. ``positions`` and ``directors`` (T, e, 4, 3) are those of the nodes at T
+        instants. Components are xx, yy, zz, yz, xz, xy in axes of the undeformed body."""
         change = products(positions, directors) - products(self.X, self.D)
         strains = np.linalg.inv(section.stiffness) @ self.resultants(section)
         strains = np.einsum("esp,tep->tes", strains, change[..., :18])
@@ -238,8 +241,8 @@ class ShellElements:
     def blocks(self, section: ShellSection) -> tuple[tuple[int, ...], Array]:
         """Return the constant stiffness matrix H of each of e elements as diagonal blocks: their sizes, and their
         entries row by row, shape (e, sum of size^2). Membrane and bending are two blocks, or one if the
-        ``section`` couples them; shear is added to them. Four blocks of size 1 follow, the stiffness against
-        stretch of the director at each node."""
+        ``section`` couples them. Transverse shear is added to bending. Four blocks of size 1 follow, the stiffness
+        against stretch of the director at each node."""
         H, shear = (np.einsum("emn,emk->enk", g, solved) for g, solved in self._eliminated(section))
         H = H + np.where(self.is_triangle[:, None, None], self._triangle_shear(section), shear)
         H = (H + H.swapaxes(1, 2)) / 2

@@ -28,8 +28,8 @@ def body_of_shell(
     """Return the floating body of a shell with small displacements in its frame, and the reduced model with its
     displacement shapes. Directors are replaced by points near the nodes; then ``condense`` reduces the linear
     matrices of the undeformed shell. ``data`` has masses and elements, ``groups`` the interfaces, ``choice`` the
-    user's options, ``viscosity`` the material's time [s]. Unless strain is linear, geometric stiffness is
-    included.
+    user's options, ``viscosity`` the material's time [s]. Geometric stiffness is included unless the strain is
+    linear.
 
     Raises:
         ParameterError: interfaces without orientation, or of a kind other than average and rigid.

@@ -51,9 +51,9 @@ class Grid:
 
     @classmethod
     def over(cls, surface: Callable[[float, float], ArrayLike], elements: tuple[int, int]) -> Self:
-        """Return a grid of ``elements`` along u and v over a user's ``surface``, called for each point with u and v
-        from 0 to 1; it returns a position (3,). Coinciding points are merged. Raise ``ParameterError`` if fewer
-        than four remain.
+        """Return a grid of ``elements`` (number along u, number along v) over a user's ``surface``. The function
+        is called for each point with u and v, equally spaced from 0 to 1, and returns a position (3,) [m]. Points
+        at the same position are merged. Raise ``ParameterError`` if fewer than four different points remain.
 
         Raises:
             ParameterError: a surface that covers no area, or returns no position.
@@ -70,8 +70,9 @@ class Grid:
         return cls(points, cells.reshape(columns, rows, 4))
 
     def edges(self, names: Sequence[str]) -> dict[str, IntArray]:
-        """Return the points of the edges u = 0, u = 1, v = 0, v = 1 as a dictionary by their ``names``. Edges with
-        an empty name and opposite edges that coincide are left out."""
+        """Return the point indices of the four edges of this grid as a dictionary by their ``names``. The names
+        are given in the order u = 0, u = 1, v = 0, v = 1. Edges with an empty name are left out. Opposite edges
+        with the same points, as of a closed cylinder, are both left out."""
         grid = self.cells
         ends = grid[0][:, [0, 3]], grid[-1][:, [1, 2]], grid[:, 0][:, [0, 1]], grid[:, -1][:, [3, 2]]
         nodes = [np.unique(end) for end in ends]
@@ -104,9 +105,10 @@ class ShellMesh(SoftMesh):
     __repr__ = short_repr
 
     def weights_at(self, u: float, v: float) -> tuple[Array, Array]:
-        """Return two arrays (N + k,) for a point at the parameters ``u`` and ``v`` of a grid: weights of all
-        unknown vectors in its position, and in its director. They are bilinear in the corners of the element
-        there, zero elsewhere. Raise ``AttachmentError`` for a mesh without grid or parameters outside of 0 to 1.
+        """Return two arrays (N + k,) of weights of all position and director vectors of a shell for a point of its
+        grid. The point has the parameters ``u`` and ``v``. The first array gives its position, the second its
+        director. Weights are bilinear in the corners of the element there, zero elsewhere. Raise
+        ``AttachmentError`` for a mesh without grid or parameters outside of 0 to 1.
 
         Raises:
             AttachmentError: a mesh that is no grid, or a parameter that is not from 0 to 1.
@@ -224,10 +226,10 @@ class ShellMesh(SoftMesh):
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
 
     def turned_directors(self, positions: Array) -> Array:
-        """Return the unit directors of a deformed shell without transverse shear, shape (k, 3); ``positions`` (N,
-        3) are those of its nodes. Each element rotates its directors with the inverse transpose of its deformation
-        gradient, and the means at nodes are normalized. A least-squares change then restores each side's product
-        with its two directors.
+        """Return the k unit directors of a deformed shell without transverse shear, shape (k, 3). Each element
+        rotates its directors with the inverse transpose of its deformation gradient, and the sums at nodes are
+        normalized. Then a least-squares change restores the dot product of each side with the directors at its two
+        ends, and all are normalized. ``positions`` (N, 3) are the N nodes'.
 
         Args:
             positions: of the N nodes, shape (N, 3) [m].
@@ -248,9 +250,10 @@ class ShellMesh(SoftMesh):
         return _unit(means + change.reshape(-1, 3))
 
     def director_rates(self, positions: Array, velocities: Array) -> Array:
-        """Return the rates of the k directors in a motion of the nodes, shape (k, 3) [1/s]. With them, directors
-        follow the normals and keep unit length. ``positions`` and ``velocities`` (N, 3) belong to the nodes; rates
-        of adjacent elements are averaged.
+        """Return the rates of change of the k directors of a shell without transverse shear when its nodes move,
+        shape (k, 3) [1/s]. Directors then follow the normals. Rates of adjacent elements, from their velocity
+        gradients, are averaged, and the component along the director is removed to keep unit length. ``positions``
+        and ``velocities`` (N, 3) are those of the nodes.
 
         Args:
             positions, velocities: of the N nodes, shape (N, 3) [m], [m/s].
@@ -299,8 +302,7 @@ def shell_mesh(mesh: Any, directors: Directors, gyration: float) -> tuple[ShellM
     """Return the mesh of a shell made from a user's ``mesh``, and the user's mesh with its groups. With
     ``directors`` (function or array), elements whose normal opposes them are reversed. Without, elements are
     oriented as the first one, and directors are mean normals. ``gyration`` is the radius of gyration of the
-    thickness [m]. Raise ``ParameterError`` for elements other than linear triangles and quadrilaterals, or folded
-    ones.
+    thickness [m]. Raise ``ParameterError`` for elements that are folded, or no linear triangles or quadrilaterals.
 
     Args:
         mesh: of scikit-fem or meshio, a path, a ``Grid``, or points (p, 3) and elements (e, 3) or (e, 4).

@@ -44,9 +44,9 @@ class ShellInterface(NodeGroup):
 
     def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
         """Return the weight of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,),
-        with sum 1. Weights are areas of elements that lie inside, plus lengths of sides if that leaves no chosen
-        node out. Without any area or side they are equal; directors have 0. Raise ``ParameterError`` if a mean
-        leaves out chosen nodes."""
+        with sum 1. Weights of nodes are areas of elements inside it. If these leave chosen nodes out, lengths of
+        sides between chosen nodes are used. Without any area or side they are equal; directors have 0. Raise
+        ``ParameterError`` if a mean leaves out chosen nodes."""
         inside, after = np.isin(mesh.cells, self.points), np.roll(mesh.cells, -1, axis=1)
         areas = np.where(inside.all(axis=1, keepdims=True), mesh.elements.node_areas, 0.0)
         lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
@@ -70,9 +70,10 @@ class ShellInterface(NodeGroup):
         return np.asarray(result / result.sum())
 
     def refuse_leaning(self, mesh: ShellMesh) -> None:
-        """Raise ``ParameterError`` if this edge is symmetric and its directors lean away from its plane. This
-        happens where directors are mean normals of elements of a curved shell. Other kinds of edges pass. ``mesh``
-        is the mesh of the shell."""
+        """Raise ``ParameterError`` if this edge is symmetric and its directors do not lie in its plane of
+        symmetry. This happens where directors are mean normals of elements of a curved shell. It is recognized by
+        elements at the edge whose normals differ from directors away from it, but not on it. Other kinds of edges
+        are not checked. ``mesh`` is the mesh of the shell."""
         if self.kind is not EdgeKind.SYMMETRIC:
             return
         inside, D = np.isin(mesh.cells, self.points) & (mesh.corner_shares > 0), mesh.elements.D
@@ -127,8 +128,8 @@ class ShellInterface(NodeGroup):
         return mesh.director_at[own], mean[owners[own]] / count[owners[own]]
 
     def _adjacent_rows(self, mesh: ShellMesh) -> IntArray:
-        """Return the indices of the position unknowns of nodes that are at most two elements away from this edge
-        and not on it. ``mesh`` is the mesh of the shell."""
+        """Return the indices of the position unknowns of nodes near this edge, not on it. Near are the nodes of
+        elements with a node on the edge, and of the elements next to these. ``mesh`` is the mesh of the shell."""
         reached = self.points
         for _ in range(2):
             reached = mesh.cells[np.isin(mesh.cells, reached).any(axis=1)]
@@ -149,9 +150,9 @@ class ShellPoints(SoftPoints):
 
     def locate(self, location: Location) -> MaterialPoint:
         """Return the material point of this shell at a ``location``: a node, an interface, parameters u and v, or
-        an undeformed position where a node is. It has weights of the unknown vectors for its position and for the
-        directions that rotate with it. An interface's kind adds fixed nodes or directors. Raise
-        ``AttachmentError`` for other locations.
+        an undeformed position where a node is. Its position is a weighted sum of the unknown vectors; so are the
+        directions that rotate with it. Rigid and symmetric interfaces also name nodes that are fixed with it.
+        Raise ``AttachmentError`` for other locations.
 
         Raises:
             AttachmentError: no node there, or a location that shells do not have.

@@ -183,9 +183,10 @@ class Laminate:
 
     def section(self, offset: float) -> ShellSection:
         """Return stiffness, shear stiffness and mass per area of a shell of these layers, with the heights at
-        which stress is reported. Layers are integrated over the thickness, whose middle is at ``offset`` [m] from
-        the reference surface, along the director. Stresses are reported at top and bottom of each layer, from the
-        top. Entries that are round-off are set to zero."""
+        which stress is reported. Plane-stress stiffnesses of the layers, rotated by their angles, are integrated
+        over the thickness. Its middle is at ``offset`` [m] from the reference surface, along the director. Stress
+        is reported at top and bottom of each layer (one layer: also its middle), from the top. Round-off entries
+        become zero."""
         t = np.array([thickness for _, thickness, _ in self.layers])
         kinds = [_orthotropic(material) for material, _, _ in self.layers]
         z = offset + (np.cumsum(t) - t / 2 - t.sum() / 2)

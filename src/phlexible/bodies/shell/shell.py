@@ -319,9 +319,9 @@ class Shell(MeshedNodalBody):
         return float(self._section.mass * self.soft_mesh.elements.areas.sum())
 
     def discretize(self, dimension: int) -> AbsoluteBody:
-        """Return this shell as an ``AbsoluteBody``: mass matrix of positions and directors, elements and folds with
-        energies quadratic in dot products of these vectors, and its points. Raise ``ParameterError`` unless
-        ``dimension`` is 3.
+        """Return this shell as an ``AbsoluteBody``, whose unknowns are positions and directors at nodes: mass
+        matrix, elements, folds and material points. Elements and folds have energies quadratic in dot products of
+        these vectors. Raise ``ParameterError`` unless ``dimension`` is 3.
 
         Raises:
             ParameterError: a model in the plane.
@@ -370,9 +370,9 @@ class Shell(MeshedNodalBody):
 
     @property
     def surface_positions(self) -> Array:
-        """Undeformed positions at which stress is reported, shape (3 N, 3) [m]. The N nodes on the top come first,
-        then in the middle, then on the bottom of the thickness; directors point to the top. For a laminate of n
-        layers they are at top and bottom of each layer from the top down, shape (2 n N, 3)."""
+        """Undeformed positions at which stress is reported, shape (3 N, 3) [m]. They are offset from the N nodes
+        along the mean director: first at the top of the thickness, then in the middle, then at the bottom. For a
+        laminate of n layers they are at top and bottom of each layer from the top down, shape (2 n N, 3)."""
         mesh, heights = self.soft_mesh, self._section.heights
         means = np.zeros((len(mesh.points), 3))
         np.add.at(means, mesh.director_nodes, mesh.directors)
@@ -380,8 +380,8 @@ class Shell(MeshedNodalBody):
         return np.concatenate([self.nodes + height * means[mesh.used] / count for height in heights])
 
     def stress_field(self) -> BodyStress:
-        """Return the stress of this shell at its ``surface_positions`` as a function of its coordinates
-        (``BodyStress``). Each drawn node has the values of all heights of the thickness."""
+        """Return an object that computes the stress of this shell at its ``surface_positions`` from its
+        coordinates (``BodyStress``). In pictures, each node shows the stresses at all heights of the thickness."""
         positions, mesh = self.surface_positions, self.soft_mesh
         layers = len(mesh.used) * np.arange(len(self._section.heights))
         numbers = np.argsort(mesh.node_at[mesh.used])[:, None] + layers
@@ -419,9 +419,10 @@ class Shell(MeshedNodalBody):
         moments: bool = True,
         inertial_shapes: bool = True,
     ) -> FlexibleBody:
-        """Return this shell as a ``FlexibleBody``, whose deformation stays small in a moving frame. It is reduced
-        to static responses to loads on the interfaces and its lowest ``modes``, which cost far less than its nodes.
-        Raise ``ParameterError`` for interfaces that are not average or rigid.
+        """Return this shell as a ``FlexibleBody``: a moving frame with small deformation relative to it. The
+        deformation is reduced to static responses to loads on the interfaces and the lowest ``modes`` vibration
+        modes, far fewer unknowns than at the nodes. Raise ``ParameterError`` for interfaces that are not average
+        or rigid.
 
         Args:
             modes, frame, strain, damping_ratio, moments, inertial_shapes: as of ``FlexibleBody.from_mesh``.
@@ -468,7 +469,7 @@ class Shell(MeshedNodalBody):
     ) -> InitialNodes:
         """Return world positions and velocities of the nodes and directors of this shell at t = 0. ``shape`` and
         ``velocity`` are functions of the undeformed position, arrays (N, 3), or arrays (N + k, 3) that include the
-        k directors; else directors follow the normals. The shape is rotated by ``rotation`` and moved by
+        k directors. Otherwise directors follow the normals. The shape is rotated by ``rotation`` and moved by
         ``position``; velocities, in world axes, are not. Raise ``ParameterError`` if an element becomes flat."""
         mesh = self.soft_mesh
         fields: tuple[Any, Any] = shape, velocity
