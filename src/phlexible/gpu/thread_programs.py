@@ -75,8 +75,9 @@ class ThreadLayout:
         return np.concatenate([np.zeros(0), *(np.asarray(data[name]).ravel() for name in self.data)])
 
     def values_of_all(self, memories: Sequence[Memory]) -> Array:
-        """Return the numbers of the constant tables of all mechanisms (``memories``) for the threads of a
-        GPU. Shape (numbers, mechanisms), or (numbers, 1) if the mechanisms share their tables."""
+        """Return the values of the constant arrays of all mechanisms (``memories``) as the threads of a GPU
+        read them. The shape is (values, mechanisms), or (values, 1) if all mechanisms share one dictionary of
+        arrays."""
         first = memories[0].system_tables
         if all(memory.system_tables is first for memory in memories):
             return self.values_of(first)[:, None]
@@ -277,10 +278,10 @@ class _OfThread:
         raise NotImplementedError
 
     def allocate(self, builder: Any, tables: Any, columns: Any, state: Any, n: Any, thread: Any) -> tuple[Any, Any]:
-        """Emit LLVM code that allocates and fills the arrays of a ``thread`` with the ``state`` and
-        ``tables`` of its mechanism, one of n; returns the LLVM addresses of its state and its header. A
-        header is the array of a model's counts and addresses of tables. The tables have ``columns`` columns,
-        one for all mechanisms or one for each. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+        """Emit LLVM code that allocates the arrays of one ``thread`` and fills them with the ``state`` and
+        constant ``tables`` of its mechanism, one of n. Arrays that time steps write are set to zero. Return the
+        LLVM addresses of its state and its header, the array of counts and addresses. ``tables`` has ``columns``
+        columns, one for all mechanisms or one for each. ``builder`` is llvmlite's ``IRBuilder``, which writes the
         code."""
         layout = self.layout
         kept = self.alloca(builder, layout.state_size)

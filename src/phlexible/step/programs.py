@@ -211,8 +211,9 @@ def announce_structure(entry: EntryPoint) -> None:
 
 
 def announce(*entries: EntryPoint, text: str = COMPILING) -> bool:
-    """Print to stderr the ``text`` that the time step is being compiled, if any of these entry points (functions
-    that Python calls) must be compiled; return whether one must."""
+    """Print a message to stderr that the time step is being compiled, if any of the ``entries`` (functions that
+    Python calls) must be compiled. Return whether one must. The message is ``text``, or another one if compiled
+    code cannot be stored or indices are checked."""
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT

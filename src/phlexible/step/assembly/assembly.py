@@ -161,9 +161,10 @@ class Assembly:
         return not any(callable(value) and not isinstance(value, Feedback) for value in values)
 
     def load_values(self, times: Array, ends: Array | None = None) -> Array:
-        """Return the values of all loads and prescribed element forces at the ``times`` [s], three each,
-        shape (times, 3 * values) [N or N m]. With ``ends``, shape (times + 1,), the times are the middles of
-        time steps between these. Values that a controller sets are zero."""
+        """Return the values of all loads and prescribed element forces at the ``times`` [s], shape (times, 3 *
+        values) [N or N m]. Each value has three components. With ``ends``, shape (times + 1,), the times are the
+        middles of time steps between ``ends``, and servos return values for whole steps. Values that a controller
+        sets are zero."""
         loads = self.system.loads
         values = np.zeros((len(times), len(loads) + len(self.prescribed), 3))
         for k, (value, label) in enumerate(self.prescribed, start=len(loads)):
@@ -606,9 +607,10 @@ def _elimination_entries(schedule: BlockSchedule, groups: IntArray) -> int:
 
 @cached_on_owner
 def work_sources(system: System, interactions: int) -> dict[str, list[int]]:
-    """Return, for each load, joint, drive or force element that does work, the list of its columns of the table
-    ``work``, by its name. The table sums up the work of each source of the ``system`` over the run; it has
-    ``interactions`` in its tables."""
+    """Return the columns of the array ``work`` for all elements of a ``system`` that supply energy, as lists by
+    name. They are loads, driven or moving joints, prescribed forces, servos and elements on moving frames (ground
+    frames with prescribed motion). The array sums up the work of each load and interaction over a run;
+    ``interactions`` is the number of interactions."""
     moving = set(system.moving_frames)
     sources: dict[str, list[int]] = {}
     columns = itertools.count()

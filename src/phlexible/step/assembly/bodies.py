@@ -145,9 +145,9 @@ def offset_tables(offsets: Sequence[BlockOffsets], starts: Sequence[int]) -> Tab
 
 
 def band_of(body: FloatingBody) -> Band | None:
-    """Return the ``Band`` that divides the elastic coordinates of a ``body`` into segments, each coupled with
-    the next only. It has mass moments about the undeformed centre of mass. None for few coordinates or fewer
-    than three segments: such a body has a dense block."""
+    """Return the ``Band`` that divides the elastic coordinates of a long ``body`` into segments, each coupled with
+    the next only. It stores mass moments about the undeformed centre of mass, without what the first moments
+    contribute. None for few coordinates or fewer than three segments: such a body has a dense block."""
     if body.elastic_count < FEWEST:
         return None
     ends = _segments(_reaches(body))

@@ -236,8 +236,9 @@ class Couplings:
 
     @cached_property
     def coupled_translations(self) -> set[int]:
-        """Set of carriers (floating bodies or nodes) on whose linear velocity some force in the model depends. The
-        translation of other carriers follows from forces that do not depend on the motion.
+        """Return the set of floating bodies and nodes on whose linear velocity some force depends: force laws,
+        products of vectors, follower forces. The translation of all others can be computed without solving
+        equations, since their forces do not depend on the motion.
 
         For other carriers the balance of the translation is m delta(V) = F with such forces F.
         """

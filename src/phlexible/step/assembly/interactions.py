@@ -480,8 +480,9 @@ class InteractionTables:
         return 3 * self.moving.index(timed.path) + timed.factor.value
 
     def finished(self, long_carriers: frozenset[int]) -> Couplings:
-        """Return the structure of all constraints, force laws and loads that were added; no vectors may be
-        added afterwards. ``long_carriers`` are bodies whose blocks are stored in segments."""
+        """Return the structure (``Couplings``) of all constraints, force laws and loads that were added. Vectors
+        on prescribed frames are appended to the list of prescribed vectors, so that no vectors may be added
+        afterwards. ``long_carriers`` are bodies whose blocks are stored in segments."""
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)

@@ -257,9 +257,9 @@ def exported(function: Callable[..., Any]) -> Any:
 
 
 def exporting(kernels: Sequence[Exported], of_equations: Sequence[Exported]) -> Any:
-    """Return a function for compiled code that compiles exported kernels into its program and stores their
-    addresses in the header of a model's tables. It does so for all ``kernels``, and for tables of dual numbers for
-    those ``of_equations`` alone. Kernels are compiled functions of the time step."""
+    """Return a function for compiled code that stores the addresses of ``kernels``, compiled functions of the time
+    step, in the header of a model's arrays. The kernels are compiled into the program that calls it. For headers
+    of dual numbers only the kernels ``of_equations`` are."""
 
     @intrinsic
     def exports(typing: Any, header: Any) -> Any:

@@ -688,9 +688,9 @@ def _rows(builder: Any, address: Any, length: Any, table: Any) -> Any:
 
 @intrinsic
 def tables_at(typing: Any, header: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), the tables of a model from their ``header``, an array of
-    integers with counts and addresses. The header must outlive the tables. ``typing`` is Numba's typing
-    context."""
+    """Return the object by which compiled code reads the arrays of a model, from their ``header``. A header is an
+    integer array with counts and addresses; it must outlive the object. This is a Numba intrinsic: it returns the
+    signature and the function that emits the code. ``typing`` is Numba's typing context."""
 
     def generate(context: Any, builder: Any, sig: Any, arguments: Any) -> Any:
         return header_address(context, builder, header, arguments[0])

@@ -95,10 +95,10 @@ class Clock:
 
 
 def clock(start: float, duration: float, step: float, breakpoints: Sequence[float], first: int = 0) -> Clock:
-    """Return the clock (instants of all time steps) of a run that lasts for a duration from ``start`` on [s]. Time
-    steps have the length ``step`` [s]; what remains is a shorter last step. Steps are cut at the times
-    ``breakpoints`` [s]; those at the end or later are left out. The first ``first`` steps count as computed
-    already. Durations and steps that cannot be counted raise ``ParameterError``.
+    """Return the clock (instants of all time steps) of a run that lasts for a ``duration`` [s] from ``start`` on.
+    Time steps have the length ``step`` [s]; a remainder is a shorter last step. Steps are cut at the times
+    ``breakpoints`` [s]; breakpoints at the end or later are left out. The first ``first`` steps count as computed
+    already. Steps that are too many or too short for the precision of times raise ``ParameterError``.
 
     Raises:
         ParameterError: a duration or step that is not positive, more steps than can be counted, or steps too short

@@ -356,8 +356,9 @@ class Controllers:
 
     @property
     def law_directions(self) -> Array:
-        """Array of the load values that a value 1 of each component of the laws of the state produces, shape
-        (components, load values). Laws of the state are user functions that give forces."""
+        """Return the load values that a value 1 of each component of the state-dependent user laws produces, shape
+        (components, load values). A component is one number that such a function returns; row k is its linear map
+        to loads and prescribed forces."""
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):

@@ -39,9 +39,9 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return the memory in SIMD lanes for mechanisms of one structure, whose own arrays are ``memories``. Its
-        arrays contain the values of all mechanisms in turn. It is cached; None if their structure cannot be
-        stepped in lanes. ``group`` identifies the mechanisms if they have separate arrays of parameters.
+        """Return the memory in SIMD lanes for mechanisms of one structure, whose own arrays are ``memories``. It
+        has room for the values of all mechanisms, one in each lane. It is cached by the arrays that all share, or
+        by ``group`` if the mechanisms have different parameters. None if the structure cannot be stepped in lanes.
 
         Args:
             memories: tables of the mechanisms.

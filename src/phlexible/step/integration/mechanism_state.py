@@ -187,10 +187,10 @@ class MechanismState:
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function without arguments that computes constraint multipliers and element forces at the
-        present state and a time [s]. They follow from the accelerations, docs/theory.md, 4, (4.23), under the loads
-        ``values``; without a solution the result is None. Functions of time are evaluated up to ``end`` [s], those
-        of the user now. Unless ``is_projected``, velocities are projected first so that they satisfy the
-        constraints.
+        present state and a time [s]. They follow from the accelerations under the loads ``values``, see
+        docs/theory.md, 4, (4.23); without a solution the function returns None. Functions of time are evaluated up
+        to ``end`` [s], those of the user now. Unless ``is_projected``, velocities are projected first so that they
+        satisfy the constraints.
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
         that the rest can be computed later, or never.

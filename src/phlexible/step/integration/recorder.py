@@ -106,9 +106,9 @@ class Recorder:
         self._chunks[-1].multipliers[-1], self._chunks[-1].forces[-1] = reactions
 
     def average_with_next_step(self, reactions: Array) -> None:
-        """Replace multipliers and forces of the last recorded instant by their weighted mean with those of
-        the next time step (``reactions``: multipliers, then forces, one array). Nothing happens if they are
-        final already."""
+        """Replace multipliers and forces of the last recorded instant by their weighted mean with those of the
+        next time step. ``reactions`` is one array, multipliers, then forces, of that step. The stored weight is
+        used and then set to 1: the values are final. Nothing happens if they were final already."""
         last, share, self.last_weight = self._chunks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:

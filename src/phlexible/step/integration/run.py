@@ -84,9 +84,9 @@ class Run:
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Compute time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
-        return the result. It is a generator of calls of the compiled loop. If the size differs from that of the
-        last steps, velocities are first projected so that they satisfy the joints. ``storage`` says which instants
-        are stored.
+        return the result of the stepper. It is a generator: it yields calls of the compiled loop, which the caller
+        makes. If the size differs from that of the last steps, velocities are first projected so that they satisfy
+        the joints. ``storage`` says which instants are stored.
 
         Args:
             instants: shape (count + 1,) [s].
@@ -108,9 +108,9 @@ class Run:
 
     def halved(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
         """Compute one time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
-        each accepted substep. The substep size that succeeded last is tried first. ``storage`` says whether the
-        end is stored; substeps that are halved more often than ``level`` times count towards the limit of
-        substeps.
+        each accepted substep. The substep size that succeeded last is tried first, and grows after several
+        successes. ``storage`` says whether the end is stored. Substeps that are halved more often than ``level``
+        times count towards the limit of substeps. The error of a substep that fails at the least size is raised.
 
         If steps are too long for a while, most failures are avoided by the size that is tried first.
 

@@ -84,9 +84,10 @@ class HalvedSteps:
 
 
 def step_failure(stepper: "Stepper", start: float, end: float, taken: Advance) -> ConvergenceError | ParameterError:
-    """Return the exception for a time step from ``start`` to ``end`` [s] that failed although it was as short
-    as time steps may get; if a law of the state failed, it is the error of that law. ``stepper`` is the
-    object that attempted it, ``taken`` the result."""
+    """Return the exception for a time step from ``start`` to ``end`` [s] that failed although it was as short as
+    time steps may get. It is a ``ConvergenceError`` with likely causes, or the ``ParameterError`` of a
+    state-dependent user law if that was the cause. Deferred errors, such as Ctrl-C, are raised first. ``stepper``
+    attempted the step, ``taken`` is its result."""
     stepper.raise_deferred()
     cause = stepper.cause
     if isinstance(cause, ParameterError):

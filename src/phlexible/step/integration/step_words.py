@@ -37,9 +37,9 @@ class StepWarnings:
         self._dependent, self._open = self._stepper.dependent_steps, self._stepper.open_steps
 
     def look(self, time: float) -> bool:
-        """Store which problems occurred in the time steps up to a time [s], and return whether there is any.
-        Problems are redundant joints, an open energy balance and laws that jump. Of the first two, the time of the
-        first check that found them is stored."""
+        """Store which problems occurred in the time steps up to a ``time`` [s], and return whether there is any.
+        Problems are redundant joints, an open energy balance and user laws that jump. For the first two, the time
+        of the first call that found them is stored; only steps since the start of the run count."""
         stepper, is_there = self._stepper, False
         if stepper.dependent_steps > self._dependent:
             is_there, self._dependent_time = True, time if self._dependent_time is None else self._dependent_time

@@ -138,9 +138,10 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Move the inertia moments N of segmented floating body b from its reference point to its centre of mass, in
-    place. S_q . x S_p / m is subtracted from row 3 q + p. S are the first moments, x the elastic coordinates, m
-    the mass of the body. In the plane N has two rows only. ``t`` contains all arrays of the model and its state.
+    """Transform the mass moments N of segmented floating body b from its reference point to its centre of mass, in
+    place. For axes p and q, S_q . x S_p / m is subtracted from row 3 q + p of N. S are the first moments, x the
+    coordinates (1, elastic), m the mass of the body. In plane models N has two rows only. ``t`` contains all
+    arrays of the model and its state.
 
     S is stored over sqrt(m).
     """
@@ -327,10 +328,10 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
 
 @compiled_inline
 def forward_substitute(t: Tables, index: int, b: Reals, columns: int) -> None:
-    """Solve for the rows of entry ``index`` of the elimination order (a body or a group of constraints) in the
-    right sides b, in place. Its factored diagonal block is used; then the blocks below it times the result are
-    subtracted from later rows of b. b has the shape (unknowns, columns). ``t`` contains all arrays of the model
-    and its state."""
+    """Do the forward substitution for entry ``index`` of the elimination order, a body or a group of constraints,
+    in the right sides b. Its rows of b are solved with the factored diagonal block, in place. Then its lower
+    blocks times the result are subtracted from later rows. b has the shape (unknowns, columns). ``t`` contains all
+    arrays of the model and its state."""
     own = b + t.visit_row[index] * columns
     solve_visit_rows(t, index, own, columns)
     for i in range(t.neighbours_begin[index], t.neighbours_end[index]):

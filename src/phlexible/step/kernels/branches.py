@@ -87,9 +87,9 @@ def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -
 
 @compiled
 def branch_energy(t: Tables, f: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches of force element f at the start of
-    the time step [J]. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the model
-    and its state."""
+    """Return the elastic energy [J] in the springs of the Maxwell branches of force element f at the start of the
+    time step. A branch is a spring and a dashpot in series. The energy is the sum of k e^2 / 2 with stiffness k
+    and spring strain e. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         total += 0.5 * t.branch_stiffness[b] * t.branch_strain[b] * t.branch_strain[b]

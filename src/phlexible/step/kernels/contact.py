@@ -44,9 +44,10 @@ def start_distance(t: Tables, i: int) -> float:
 @exported
 def coordinate_weights(t: Tables, i: int) -> None:
     """Compute the weights omega of the discrete derivative of interaction i's coordinate with respect to its
-    scalar functions w, and store them in ``t.along``. The coordinate is a distance, a wheel's slip or a tendon's
-    length. The sum of omega delta(w) is its change in the time step. Derivatives of omega with respect to w at the
-    end go to ``t.tangent``. ``t`` contains all arrays of the model and its state."""
+    scalar functions w, and store them in ``t.along``. The sum of omega times the change of w is exactly the change
+    of the coordinate in the time step. The coordinate is a distance, a wheel's slip or a tendon's length.
+    Derivatives of omega with respect to w at the end go to ``t.tangent``. ``t`` contains all arrays of the model
+    and its state."""
     first, count = t.functions_begin[i], t.functions_count[i]
     if t.coordinate_of[i] == ROUNDED:
         rounded_distance_weights(t, first, count)
@@ -58,10 +59,11 @@ def coordinate_weights(t: Tables, i: int) -> None:
 
 @compiled
 def rounded_distance_weights(t: Tables, first: int, count: int) -> None:
-    """Compute the weights omega_i = mean(w_i) / mean(theta) of the discrete derivative of a distance theta = |w|,
-    in ``t.along``. The scalar functions w are ``count`` from number ``first`` on. The derivatives of theta with
-    respect to w at the end are written to ``t.slope``, those of the weights to ``t.tangent``. See docs/theory.md,
-    8, (8.26). ``t`` contains all arrays of the model and its state."""
+    """Compute the weights of the discrete derivative of a distance theta = |w| with respect to the components w_i,
+    and store them in ``t.along``. They are mean(w_i) / mean(theta) over start and end of the time step. The w_i
+    are the ``count`` scalar functions from number ``first`` on. Derivatives of theta at the end go to ``t.slope``,
+    those of the weights to ``t.tangent``. See docs/theory.md, 8, (8.26). ``t`` contains all arrays of the model
+    and its state."""
     before, after = 0.0, 0.0
     for m in range(first, first + count):
         before += t.function0[m] * t.function0[m]
@@ -137,9 +139,9 @@ def rolling_weights(t: Tables, f: int, first: int, count: int) -> None:
 
 @compiled
 def joint_force_norm(t: Tables, f: int) -> float:
-    """Return the magnitude |R| of the force in a joint [N], from its present Lagrange multipliers along orthogonal
-    directions. The joint is the one whose friction force element f computes. See docs/theory.md, 8, (8.31). ``t``
-    contains all arrays of the model and its state."""
+    """Return the magnitude |R| of the force in a joint [N], the Euclidean norm of its present Lagrange multipliers
+    along orthogonal directions. The joint is the one whose friction force element f computes; multipliers of
+    angles do not count. See docs/theory.md, 8, (8.31). ``t`` contains all arrays of the model and its state."""
     rows, total = t.multiplier1 + t.functions_begin[t.bearing[f]], 0.0
     for r in range(t.bearing_rows[f]):
         total += rows[r] * rows[r]
@@ -348,10 +350,10 @@ def bristle_energy(t: Tables, f: int) -> float:
 
 @compiled
 def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Vector, Vector, Vector, float, float]:
-    """Return the force of regularized dry friction for a slip u in a time step of length h, and its derivatives.
-    The force is along u (friction on the sliding body is its opposite): ``limit``, reduced in proportion to the
-    speed below ``speed`` [m/s]. Then come its derivative with respect to the limit, and e, a and s of its
-    derivative a I - s e e^T with respect to u."""
+    """Return the force of regularized dry friction for a slip u in a time step of length h [s], and its
+    derivatives. The force points along u, so that callers apply its opposite to the sliding body. Its size is
+    ``limit``, reduced in proportion to the speed below ``speed`` [m/s]. Then come its derivative with respect to
+    the limit, and e, a and s of its derivative a I - s e e^T with respect to u."""
     total = dot(u, u)
     rate = sqrt(total) / abs(h)
     is_fast = rate >= speed

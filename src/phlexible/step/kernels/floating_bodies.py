@@ -220,9 +220,10 @@ def read_rotation_vector(source: Reals, count: int) -> Vector:
 
 @compiled
 def angular_momentum(t: Tables, b: int, w: Vector, xi: Reals, N: Reals, D: Reals) -> Vector:
-    """Return the angular momentum J w + int rho r x u of floating body b about its centre of mass, in body axes.
-    Given are its angular velocity w, its coordinates xi = (1, eta), the moments N of its points r, and D of their
-    rates u. See docs/theory.md, 4, (4.5). ``t`` contains all arrays of the model and its state."""
+    """Return the angular momentum of floating body b about its centre of mass, in body axes: J w plus the integral
+    of rho r x u. J is the inertia tensor of the deformed body, w its angular velocity, r and u are positions and
+    deformation velocities of its points. xi are its coordinates (1, eta), N and D the mass moments of coordinates
+    and rates. See docs/theory.md, 4, (4.5). ``t`` contains all arrays of the model and its state."""
     kind, c = t.type_of[b], t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1 and t.dimension == 2:
@@ -260,10 +261,10 @@ def rotational_energy(t: Tables, b: int, w: Vectors, rate: Reals, angular: Vecto
 
 @compiled
 def compute_end_rotation(t: Tables, b: int, h: float) -> None:
-    """Compute the rotation matrix (body to world axes) of floating body b at the end of a time step of length h.
-    It follows from the mean angular velocity in body axes and is stored in ``t.rotation1``. Half the rotation
-    vector of the step is stored in ``t.half_turn``, the inverse of the mean rotation matrix in ``t.inverse_mean``.
-    See docs/theory.md, 4, (4.1, 4.3). ``t`` contains all arrays of the model and its state."""
+    """Compute the rotation matrix (body to world axes) of floating body b at the end of a time step of length h
+    [s], in ``t.rotation1``. It is the Cayley transform of the mean angular velocity in body axes. The vector h / 2
+    times this angular velocity is stored in ``t.half_turn``, the inverse of the mean rotation matrix in
+    ``t.inverse_mean``. See docs/theory.md, 4, (4.1, 4.3). ``t`` contains all arrays of the model and its state."""
     a = (0.25 * h) * (t.spin0[b] + t.spin1[b])
     R = t.rotation[b]
     t.half_turn[b] = a
@@ -678,10 +679,11 @@ def begin_frame(t: Tables, b: int, continues: bool) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the motion of floating body b over a time step of length h from its velocities at both ends. Written
-    are elastic coordinates ``t.xi1``, mass moments ``t.moment1``, angular momentum ``t.angular1``, rotation
-    ``t.rotation1`` at the end, and the mean of elastic and damping force, ``t.elastic_force``. ``damping`` is
-    numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
+    """Compute the motion of floating body b over a time step of length h [s] by the trapezoidal rule from its
+    velocities at both ends. At the end these are elastic coordinates ``t.xi1``, mass moments ``t.moment1``,
+    angular momentum ``t.angular1`` and rotation ``t.rotation1``. The mean elastic and damping force goes to
+    ``t.elastic_force``. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays
+    of the model and its state."""
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):
@@ -791,8 +793,10 @@ def frame_branch_work(t: Tables, b: int, h: float) -> float:
 
 @compiled
 def frame_branch_energy(t: Tables, b: int) -> float:
-    """Return the energy that is stored in the springs of the Maxwell branches (spring and dashpot in series) of
-    floating body b [J]. ``t`` contains all arrays of the model and its state."""
+    """Return the elastic energy [J] in the springs of the Maxwell branches (spring and dashpot in series) of
+    floating body b at the present state. It is half the quadratic form of the body's stiffness and strain moduli
+    in the spring strains, times each branch's relative stiffness. ``t`` contains all arrays of the model and its
+    state."""
     kind, total = t.type_of[b], 0.0
     n, first = t.elastic_count[kind], t.strains_begin[kind]
     for i in range(t.inner_branches_count[kind]):

@@ -305,10 +305,10 @@ SMALL_ANGLE = 0.05
 
 @compiled
 def start_coordinate(t: Tables, i: int) -> None:
-    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions, in
-    ``t.theta0``. Theta is the position, distance or angle along which a force acts; 0 for a tendon with friction
-    on its guides. An angle is the counted one with its full turns; in a relation (gear) it is computed anew from
-    the pose. ``t`` contains all arrays of the model and its state."""
+    """Compute the coordinate theta of interaction i at the start of the time step from its scalar functions, and
+    store it in ``t.theta0``. Theta is the position, distance or angle along which a force acts; 0 for a tendon
+    with friction on its guides. An angle is the counted one with its full turns; for a relation (gear) it is
+    computed anew from the pose. ``t`` contains all arrays of the model and its state."""
     f, w0 = i - t.constraints, t.function0[t.functions_begin[i]]
     if t.coordinate_of[i] == ANGLE:
         t.theta0[f] = t.theta[f]
@@ -436,11 +436,11 @@ def _compute_angle_force(t: Tables, f: int, first: int, h: float, damping: float
 
 @compiled
 def force_along_coordinate(t: Tables, f: int, h: float, damping: float) -> tuple[float, float]:
-    """Return the mean force of force element f along its coordinate theta over a time step of length h, positive
-    towards larger theta. The second result is its derivative with respect to theta at the end. The force is the
-    prescribed force and the multiplier of a relation, minus elastic, viscous and friction forces. A contact pushes
-    out of penetration. The force is stored in ``t.scalar_force``, losses in ``t.loss``. Numerical ``damping`` acts
-    on strings. ``t`` contains all arrays of the model and its state."""
+    """Return the mean force of force element f along its coordinate theta over a time step of length h [s],
+    positive towards larger theta. The second result is its derivative with respect to theta at the end. The force
+    is the prescribed force plus the multiplier of a relation (gear), minus elastic, viscous, Maxwell and friction
+    forces; contacts push out of penetration. It is stored in ``t.scalar_force``, losses in ``t.loss``. ``damping``
+    is numerical damping. ``t`` contains all arrays of the model and its state."""
     t.loss[f] = 0.0
     if t.energy_of[f] == CONTACT:
         normal, slope = one_sided_force(t, f, h)

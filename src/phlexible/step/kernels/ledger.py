@@ -33,10 +33,11 @@ RELAXED = 1e-12  # measured: 2e-13 where loads begin
 
 @exported
 def accept_step(t: Tables, h: float, damping: float) -> None:
-    """Write the end of the time step into the state: pose, velocities, multipliers, history variables, the work of
-    every source (loads, drives) and the dissipated energy. h is the length of the time step [s], ``damping``
-    numerical damping. History variables are strains of Maxwell branches, deflections of friction springs and
-    impact speeds. ``t`` contains all arrays of the model and its state."""
+    """Copy the end of the time step into the state: pose, velocities, multipliers, angles, element forces and
+    history variables. The work of every source (loads, drives) is added to ``t.work`` and the losses to
+    ``t.dissipated`` [J]. History variables are strains of Maxwell branches, friction springs, tendon flows and
+    impact speeds. h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays
+    of the model and its state."""
     t.dissipated[0] += t.frame_energy[LOSS]  # of the ledger, which closes
     for b in range(t.frames):
         t.dissipated[0] += advance_frame_branches(t, b, h)
@@ -179,9 +180,10 @@ def vector_length(v: Vector) -> float:
 
 @compiled
 def sum_of_position_terms(t: Tables, k: int) -> float:
-    """Return the sum of the lengths of the terms of point or direction k at the start of the time step: centre of
-    mass, point in the body, elastic displacements [m]; a scale of its round-off. ``t`` contains all arrays of the
-    model and its state."""
+    """Return the sum of the lengths [m] of the terms of point or direction k at the start of the time step. It is
+    a scale of round-off. For a floating body the terms are the centre of mass (points only), the undeformed vector
+    and the elastic displacements. For other vectors it is the length. ``t`` contains all arrays of the model and
+    its state."""
     b = t.vector_carrier[k]
     if b < 0 or b >= t.frames:
         return vector_length(t.world0[k])

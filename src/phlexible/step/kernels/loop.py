@@ -447,10 +447,10 @@ def solve_recurrence(t: Tables, products: Reals) -> None:
 
 @compiled
 def estimated_step_error(t: Tables, h: float) -> float:
-    """Return the estimated discretization error of the displacement in a time step of length h, the largest of
-    all bodies [m]. It is h / 12 times the weighted norm of the second differences of the velocities; 0 if no
-    time step of this size came before. See docs/theory.md, 4, (4.22). ``t`` contains all arrays of the model
-    and its state."""
+    """Return the estimated discretization error [m] of the displacement in a time step of length h [s], the
+    largest of all bodies. It is h / 12 times the weighted norm of the second differences of a body's velocities,
+    corrected for its rotation. It is 0 if no time step of this size came before. See docs/theory.md, 4, (4.22).
+    ``t`` contains all arrays of the model and its state."""
     largest, is_known = 0.0, t.known_velocities[0] >= 1.0
     if not any_of(is_known):
         return 0.0

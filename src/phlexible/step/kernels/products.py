@@ -24,10 +24,10 @@ from phlexible.step.compilation.notation import (
 
 @compiled
 def set_element_vectors(t: Tables, e: int) -> None:
-    """Write the nodal vectors of product element e at the mean of the time step to ``t.product_mean``, their
-    changes in it to ``t.product_change``. Positions are relative to the element's first node. A product element is
-    a shell element whose strains are scalar products of nodal vectors. ``t`` contains all arrays of the model and
-    its state."""
+    """Write the nodal vectors of shell element e at the mean of the time step to ``t.product_mean``, and their
+    changes in the step to ``t.product_change``. Strains of the element are scalar products of these vectors.
+    Position vectors are relative to the element's first node, directors are not. ``t`` contains all arrays of the
+    model and its state."""
     nodes, places = t.product_node + t.product_nodes_begin[e], t.product_positions[t.product_group[e]]
     for i in range(t.product_nodes_count[e]):
         start, change = t.position[nodes[i]], t.shift[nodes[i]]
@@ -70,10 +70,10 @@ def slope_index(t: Tables, e: int, h: float, damping: float) -> float:
 
 @exported
 def add_product_forces(t: Tables, h: float, damping: float) -> None:
-    """Add h times the forces of all product elements to the balances of the elements' nodes in ``t.residual``,
-    positive where they resist a displacement. Stresses are written to ``t.product_stress``; the energies stored
-    and lost in the time step of length h [s] are added to ``t.family_work`` [J]. ``damping`` is numerical damping.
-    Product elements are shell elements whose strains are scalar products of nodal vectors."""
+    """Add h times the mean forces of all shell elements to the residuals of their nodes in ``t.residual``,
+    positive where they resist a displacement. Strains of these elements are scalar products of nodal vectors.
+    Stresses are written to ``t.product_stress``; the energies stored and lost in the time step of length h [s] are
+    added to ``t.family_work`` [J]. ``damping`` is numerical damping."""
     for e in range(t.product_elements):
         g, gamma = t.product_group[e], product_gamma(t, e, h, damping)
         square = t.product_square[g]
@@ -223,9 +223,9 @@ def add_product_energy(t: Tables) -> None:
 
 @exported
 def start_carried_stresses(t: Tables) -> None:
-    """Set the independent stress unknowns of Newton's method, ``t.product_carried``, to the stresses of all
-    product elements at the start of the time step. The stresses are H (p - p0) with the stiffness H of a shell
-    element and scalar products p of its nodal vectors. ``t`` contains all arrays of the model and its state."""
+    """Set the independent stress unknowns of Newton's method, ``t.product_carried``, to the stresses of all shell
+    elements at the start of the time step. A stress is H (p - p0) with the stiffness H of the element and scalar
+    products p of its nodal vectors, p0 without stress. ``t`` contains all arrays of the model and its state."""
     for e in range(t.product_elements):
         set_start_stress(t, e)
         count = t.product_pairs_count[t.product_group[e]]
@@ -275,11 +275,11 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add h B(d)^T (s* - s) of all product elements to ``t.residual``, which remains since Newton's method
-    iterates the stresses s* as independent unknowns. s are the present stresses, B is the derivative of the
-    strains, and d the motion of the mean since the matrix was factored. s*, after the fraction ``share`` of the
-    update of Newton's method, is written to ``t.product_trial``. h is the length of the time step [s]. See
-    docs/theory.md, 5, (5.31)."""
+    """Add h / 2 B(d)^T (s* - s) of all shell elements to ``t.residual``, since Newton's method iterates the
+    stresses s* as independent unknowns. s are the present stresses, B(d) is the derivative of the strains along d,
+    the motion since the matrix was factored. s*, after the fraction ``share`` of a Newton update, is written to
+    ``t.product_trial``. h is the length of the time step [s], ``damping`` numerical damping. See docs/theory.md,
+    5, (5.31)."""
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]

@@ -101,9 +101,10 @@ def set_strains(t: Tables, p: int, stretch: Vector, bend: Vector, theta: Reals) 
 
 @exported
 def begin_rods(t: Tables) -> None:
-    """Compute the rods' axis derivative (``t.rod_along0``), directors with derivatives (``t.rod_directors0``) and
-    strains (``t.theta0``) at all quadrature points at the start of the time step. Directors are the axes of a
-    section, here the rows of a matrix. ``t`` contains all arrays of the model and its state."""
+    """Compute the kinematics of all rods at the start of the time step, at all quadrature points. They are the
+    derivative of the axis (``t.rod_along0``), the directors and their derivatives (``t.rod_directors0``) and the
+    strains (``t.theta0``). Directors are the axes of a section, here the rows of a matrix, interpolated from the
+    nodes. ``t`` contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         X, D, S = (
@@ -117,11 +118,11 @@ def begin_rods(t: Tables) -> None:
 
 @exported
 def rod_laws(t: Tables, h: float, damping: float) -> None:
-    """Compute the changes of all rod strains in a time step of length h, and the mean forces that oppose the
-    strains. The forces, elastic and by damping, are stored in ``t.rod_stress``, the stress resultants (force and
-    moment at each quadrature point) in ``t.rod_pull``. Changes of the axis derivative and of the directors go to
-    ``t.rod_change`` and ``t.rod_turn``. ``damping`` is numerical damping, a multiple of the stiffness. ``t``
-    contains all arrays of the model and its state."""
+    """Compute the changes of all rod strains in a time step of length h [s], and the mean forces that oppose the
+    strains. The forces, elastic and by damping, are negative for positive strain and stored in ``t.rod_stress``;
+    stress resultants (force and moment at each quadrature point) go to ``t.rod_pull``. Changes of the axis
+    derivative and of the directors go to ``t.rod_change`` and ``t.rod_turn``. ``damping`` is numerical damping.
+    ``t`` contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)

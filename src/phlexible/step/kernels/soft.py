@@ -37,9 +37,10 @@ from phlexible.step.tables.declarations import (
 
 @compiled
 def nodal_slopes(values: Vectors, nodes: Integers, slopes: Vectors, count: int) -> Matrix:
-    """Return the derivatives of an interpolated field with respect to the three material coordinates a at one
-    point of an element. They are the rows of a matrix, sum_i (slopes_i)_a x_i over ``count`` nodes with values x
-    and shape function gradients ``slopes``, from differences to the first node."""
+    """Return the derivatives of an interpolated vector field with respect to the three material coordinates at one
+    point of an element. Row a of the matrix is the sum over ``count`` nodes of the a-component of ``slopes``, the
+    gradients of shape functions, times the nodal value. Values are taken as differences from the first node
+    against round-off; ``nodes`` are their indices in ``values``."""
     x, y, z = vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0), vector(0.0, 0.0, 0.0)
     for i in range(1, count):
         n, away = slopes[i], values[nodes[i]] - values[nodes[0]]
@@ -68,9 +69,9 @@ def contraction(a: Vector, x: Vector, b: Vector, y: Vector) -> float:
 
 @compiled
 def cofactor(a: Vector, x: Vector, b: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """Return the bilinear form of two symmetric tensors whose value for equal tensors is the cofactor matrix. The
-    result has diagonal (11, 22, 33) and shear components (23, 13, 12), as have the tensors A = (a, x) and B = (b,
-    y)."""
+    """Return the symmetric bilinear form of two symmetric 3 x 3 tensors A and B that is the cofactor matrix if
+    both are equal. A is given as (a, x) and B as (b, y), vectors of the diagonal (11, 22, 33) and of the shear
+    components (23, 13, 12); so is the result."""
     diagonal = vector(
         0.5 * (a.y * b.z + a.z * b.y) - x.x * y.x,
         0.5 * (a.z * b.x + a.x * b.z) - x.y * y.y,
@@ -612,8 +613,9 @@ def add_pressures(t: Tables, h: float) -> None:
 
 @exported
 def pressure_work(t: Tables, q: int) -> float:
-    """Return the work of pressure load q in the time step [J], pressure times the volume that its faces sweep.
-    ``t`` contains all arrays of the model and its state."""
+    """Return the work [J] of pressure load q in the time step: pressure times the volume that its faces sweep. It
+    is integrated by quadrature from nodal displacements and mean normals of the faces, so that it is positive for
+    motion along the normal at positive pressure. ``t`` contains all arrays of the model and its state."""
     work = 0.0
     for f in range(t.faces_begin[q], t.faces_end[q]):
         m, first = t.face_nodes_count[f], t.face_nodes_begin[f]

@@ -253,9 +253,9 @@ def prescribed_motion_work(t: Tables, i: int) -> float:
 
 @compiled
 def angles_can_be_counted(t: Tables) -> Truth:
-    """Return whether the angle of each force element turned by less than 1.5707 rad (a right angle) in the time
-    step. Full turns can then be counted. Joints that slide along lines must also end on the pieces that act in the
-    step. ``t`` contains all arrays of the model and its state."""
+    """Return whether the angle of each force element turned by less than a right angle (1.5707 rad) in the time
+    step. Full turns can then be counted. Joints that slide along lines must also end near the pieces of the line
+    at which the step started. ``t`` contains all arrays of the model and its state."""
     are_small = slides_stay_near(t) if t.slides > 0 else True
     for i in range(t.constraints, t.interactions):
         if t.coordinate_of[i] == ANGLE:

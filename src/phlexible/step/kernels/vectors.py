@@ -41,10 +41,10 @@ def body_vector(t: Tables, k: int, eta: Reals) -> Vector:
 
 @compiled
 def begin_vectors(t: Tables) -> None:
-    """Compute the world positions of all points and directions at the start of the time step, in ``t.world0``. The
-    vector from the centre of mass to a point of a floating body is stored in ``t.arm0``. The change in the time
-    step of fixed and prescribed points is stored in ``t.change``. ``t`` contains all arrays of the model and its
-    state."""
+    """Compute the world positions of all points, and all directions in world axes, at the start of the time step,
+    in ``t.world0``. Vectors from the centre of mass of floating bodies go to ``t.arm0``. For vectors that are
+    fixed (0) or prescribed functions of time, the change in the time step is stored in ``t.change``. ``t``
+    contains all arrays of the model and its state."""
     for k in range(t.vectors):
         b = t.vector_carrier[k]
         if b == GIVEN:
@@ -191,10 +191,10 @@ def apply_forces(t: Tables, h: float) -> None:
 
 @compiled
 def levers_and_motions(t: Tables, k: int, h: float) -> None:
-    """Compute the motion and the lever of point or direction k for each velocity that moves it, in ``t.motion``
-    and ``t.lever``. The motion is the derivative of the world position at the end of a time step of length h with
-    respect to the velocity. The scalar product of lever and force is the generalized force. ``t`` contains all
-    arrays of the model and its state."""
+    """Compute the motion and the lever of point or direction k for each velocity that moves it, and store them in
+    ``t.motion`` and ``t.lever``. The motion is the derivative of the vector at the end of a time step of length h
+    [s], in world axes, with respect to the end velocity. The scalar product of lever and force is the generalized
+    force, at the mean pose. ``t`` contains all arrays of the model and its state."""
     b, d = t.vector_carrier[k], t.dimension
     lever, motion, is_point = (
         t.lever + t.lever_vectors_begin[k],
@@ -267,9 +267,9 @@ def add_force_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
-    """Subtract c lever_k^T motion_l from a ``block`` of Newton's matrix, the derivative of a force c dx_l on point
-    k. dx_l is the displacement of point l at the end of a time step of length h [s]. Rows are the velocities of
-    the body or node of k, columns those of the body or node of l. If point l has auxiliary unknowns, columns are
+    """Subtract c lever_k^T motion_l from a ``block`` of Newton's matrix: the derivative of a force c dx_l on point
+    k. dx_l is the displacement of point l at the end of a time step of length h [s] for unit velocities. Rows are
+    the velocities of the body or node of k, columns those of l. If point l has auxiliary unknowns, columns are
     these, and c lever_k^T is subtracted."""
     a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
     if a >= t.frames and b >= t.frames:  # two nodes

@@ -225,8 +225,9 @@ class Memory:
         return other
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return new memory with other ``tables`` for a mechanism of the same structure (counts and integer
-        tables). Tables that are not given are shared with this memory. None if the structures differ.
+        """Return new memory with other arrays ``tables`` for a mechanism of the same structure (counts and integer
+        arrays). Arrays that are not given or equal are shared with this memory. None if ``counts``, shapes or
+        integers differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.

@@ -87,8 +87,8 @@ def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, 
 
 @compiled
 def start_penetration(t: Tables, i: int, j: int) -> float:
-    """Return the depth by which the surfaces of contact shapes i and j overlap at the start of the time step [m];
-    negative if they do not touch. For a ball on a segment of a line, it is the penetration attributed to this
+    """Return the depth [m] by which the surfaces of contact shapes i and j overlap at the start of the time step.
+    It is negative if they are apart. For a ball on a segment of a line, it is the penetration attributed to this
     segment, since adjacent segments share one contact. Contact shapes are spheres, line segments and solids. ``t``
     contains all arrays of the model and its state."""
     if is_ball_on_line(t, i, j):
@@ -99,11 +99,11 @@ def start_penetration(t: Tables, i: int, j: int) -> float:
 
 @exported
 def apply_contact_forces(t: Tables, h: float) -> None:
-    """Compute the contact and friction forces of all candidate pairs over a time step of length h, and add them to
-    ``t.pull``. That array contains the forces on points of bodies. Sums of the last evaluation are cleared first.
-    Changes of stored energies are added to ``t.contact_group_work``, what the pairs dissipate to
-    ``t.contact_group_loss``, and the work of prescribed motions to ``t.frame_work``. ``t`` contains all arrays of
-    the model and its state."""
+    """Add the contact and friction forces of all candidate pairs to the forces ``t.pull`` on points of bodies.
+    They are means over a time step of length h [s]. Candidate pairs are searched again if a shape has left its
+    box. Changes of stored energies are summed in ``t.contact_group_work``, losses in ``t.contact_group_loss`` and
+    the work of prescribed motions in ``t.frame_work``, all from zero. ``t`` contains all arrays of the model and
+    its state."""
     t.contact_group_work[0], t.contact_group_work[1], t.contact_group_loss[0] = 0.0, 0.0, 0.0
     t.touch_count[0] = 0
     for c in range(t.contact_groups):
@@ -464,11 +464,11 @@ def contact_group_energy(t: Tables) -> float:
 
 @exported
 def find_active_pairs(t: Tables, still: Number) -> bool:
-    """Return whether shapes of any candidate pair overlap noticeably at the start or end of the last attempted
-    time step. The depth must exceed a fixed fraction of the change of their distance, or of ``still`` [m]. Such
-    pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in ``t.met_change`` and
-    of friction springs in ``t.met_bend``, until the list is full. ``t`` contains all arrays of the model and its
-    state."""
+    """Return whether shapes of any candidate pair overlapped noticeably at the start or end of the last attempted
+    time step. The depth must exceed a fixed fraction of the change of their distance, or of ``still`` [m] if
+    larger. Such pairs are listed in ``t.met_first`` and ``t.met_second``, with changes of penetrations in
+    ``t.met_change`` and of friction springs in ``t.met_bend``, until the list is full. ``t`` contains all arrays
+    of the model and its state."""
     t.met_count[0] = 0
     place = 0
     for n in range(count_candidates(t)):

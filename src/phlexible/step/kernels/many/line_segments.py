@@ -59,9 +59,9 @@ def is_line_over(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from the surface of solid j, negative inside [m], and its gradient,
-    both in the solid's axes. i is the ball or segment to which the point belongs; its radius decides whether
-    distances from a mesh are smoothed. ``t`` contains all arrays of the model and its state."""
+    """Return the signed distance [m] of a point w from the surface of solid j, negative inside, and its gradient.
+    Both w and the gradient are in the solid's axes. Mesh distances are smoothed near edges within the radius of i,
+    the ball or segment to which the point belongs. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] == MESH:
         return mesh_distance_gradient(t, j, w, t.member_radius[i])
     high, _, slope = secant_parts(shape_distance(t, j, three_secants(w, vector(0.0, 0.0, 0.0))))

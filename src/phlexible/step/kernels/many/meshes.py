@@ -102,9 +102,10 @@ def nearest_triangle(t: Tables, j: int, w: Vector) -> tuple[int, int, Vector]:
 
 @compiled
 def signed_distance_to_part(t: Tables, k: int, part: int, foot: Vector, w: Vector) -> tuple[float, Vector]:
-    """Return the signed distance of a point w from one feature of triangle k of a closed mesh [m], and its
-    gradient. It is negative inside. ``part`` is the number of the feature: face (0), edge (1 to 3) or vertex (4 to
-    6); ``foot`` is the nearest point on it. ``t`` contains all arrays of the model and its state."""
+    """Return the signed distance [m] of a point w from one feature of triangle k of a closed mesh, negative
+    inside, and its gradient. ``part`` is the feature: face (0), edge (1 to 3) or vertex (4 to 6); ``foot`` is the
+    nearest point on it. For edges and vertices a mean normal decides the sign; on the feature itself it is the
+    gradient. ``t`` contains all arrays of the model and its state."""
     if part == 0:
         n = t.mesh_normal[k]
         return dot(w - t.mesh_corner[3 * k], n), n

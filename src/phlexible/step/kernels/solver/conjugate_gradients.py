@@ -84,9 +84,9 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constrain_nodes(t: Tables) -> None:
-    """Store in ``t.cg_solution`` a change of nodal velocities that satisfies the linearized constraints of joints
-    at nodes of soft bodies (0 elsewhere). Conjugate gradients start there. The constrained directions are removed
-    from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``, which become zero for a
+    """Set the start of conjugate gradients, ``t.cg_solution``, to nodal velocity changes that satisfy the
+    linearized joint constraints at nodes of soft bodies. It is 0 at other nodes. The constrained directions are
+    removed from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``; both become zero for a
     completely fixed node. Directions that depend on earlier ones are skipped. ``t`` contains all arrays of the
     model and its state."""
     for b in range(t.carriers):
@@ -173,10 +173,11 @@ def set_nodal_residual(t: Tables) -> None:
 
 @compiled
 def apply_matrix(t: Tables, h: float) -> None:
-    """Compute the symmetric system matrix of soft bodies times the nodal vectors ``t.shift``, and store the
-    product in ``t.force_sum``. The matrix, which is never assembled, is the mass plus h^2 times a stiffness. The
-    stiffness follows from ``t.point_tangent`` (material) and ``t.point_stress`` (geometric) at ``t.position``. h
-    is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
+    """Multiply the symmetric system matrix of soft bodies by the nodal vectors ``t.shift`` and store the product
+    in ``t.force_sum``. The matrix, which is never assembled, is the mass plus a stiffness in proportion to h^2.
+    The stiffness at ``t.position`` follows from ``t.point_tangent`` (material) and ``t.point_stress`` (geometric),
+    summed over quadrature points. h is the length of the time step [s]. ``t`` contains all arrays of the model and
+    its state."""
     for b in range(t.carriers):
         t.force_sum[b] = vector(0.0, 0.0, 0.0)
     for p in range(t.mass_pairs):
@@ -279,10 +280,10 @@ def solve_by_gradients(t: Tables, h: float, damping: float, least_speed: Number,
 
 @compiled
 def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number, most: int) -> int:
-    """Compute the velocity update of one Newton iteration for soft bodies by conjugate gradients. It is stored in
-    ``t.trial_update`` and added to ``t.velocity1``; the matrix is that at the middle of the time step. Return the
-    number of conjugate gradient iterations, -1 if ``most`` do not suffice. h is the length of the time step [s],
-    ``damping`` numerical damping, ``least_speed`` the least speed to which tolerances are relative [m/s]."""
+    """Compute the velocity update of one Newton iteration for soft bodies by preconditioned conjugate gradients.
+    It is stored in ``t.trial_update`` and added to ``t.velocity1``; the matrix is taken at the middle of the time
+    step. Return the number of conjugate gradient iterations, -1 if ``most`` do not suffice. h is the length of the
+    time step [s], ``damping`` numerical damping, ``least_speed`` [m/s] the least reference of tolerances."""
     set_point_tangents(t, h, damping)
     for b in range(t.carriers):
         t.cg_position[b] = t.position[b]

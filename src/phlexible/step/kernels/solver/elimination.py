@@ -97,9 +97,9 @@ def factor_frame(t: Tables, b: int) -> Truth:
 
 @exported
 def solve_carrier(t: Tables, b: int, x: Reals) -> None:
-    """Solve a linear system with the factored diagonal block (mass matrix) of body b for x, in place. For a node
-    of an absolute body x is divided by its mass. For a floating body whose ``t.hardness`` is negative in all
-    lanes, x becomes zero. ``t`` contains all arrays of the model and its state."""
+    """Solve a linear system with the factored diagonal block (mass matrix) of body b in place: x becomes the
+    solution. For a mesh node x is divided by its mass. If ``t.hardness`` of a floating body is negative in all
+    lanes, which marks a singular block, x becomes zero. ``t`` contains all arrays of the model and its state."""
     n = t.velocities_count[b]
     if b >= t.frames:
         scale(x, n, 1.0 / t.blocks[t.carrier_block[b]])

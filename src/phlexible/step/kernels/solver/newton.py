@@ -164,11 +164,11 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute Newton's matrix at the point of the last residual and factor it in ``t.blocks``; return False where
-    it is singular. Only ``selected`` lanes (of several mechanisms that advance at the same time) need new factors.
-    Other ``active`` lanes get their stored factors back; with relaxation all other lanes do. h is the length of
-    the time step, ``damping`` numerical damping, ``relaxation`` the relative term added for redundant constraints.
-    ``t`` contains all arrays of the model and its state.
+    """Compute Newton's matrix at the last residual's velocities and multipliers, and factor it in ``t.blocks``.
+    Return False in lanes where it is singular. Only ``selected`` lanes (of several mechanisms that advance at the
+    same time) need new factors; other ``active`` lanes get their stored factors back, with relaxation all others.
+    h is the length of the time step [s], ``damping`` numerical damping, ``relaxation`` the relative term added for
+    redundant constraints. ``t`` contains all arrays of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -207,11 +207,11 @@ def solve_step(
     enough: float,
     shortest: float,
 ) -> tuple[Choice, float]:
-    """Solve the equations of one time step of length h by Newton's method with a line search. It starts from
-    ``t.velocity1`` and ``t.multiplier1`` and replaces both. Return a status (converged, nearly, not, or singular)
-    and the number of iterations of each lane; only ``selected`` lanes change. ``damping`` is numerical damping,
-    ``relaxation`` is added for redundant constraints; ``least_speed``, ``acceptable``, ``enough`` and ``shortest``
-    decide when the iteration ends.
+    """Solve the equations of one time step of length h [s] by a quasi-Newton method with a line search. It starts
+    from ``t.velocity1`` and ``t.multiplier1`` and replaces both; factors of the matrix are used again while it
+    converges fast. Return a status (converged, nearly, not, or singular) and the number of iterations of each
+    lane; only ``selected`` lanes change. ``relaxation`` is added for redundant constraints; ``least_speed``,
+    ``acceptable``, ``enough`` and ``shortest`` decide when the iteration ends.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
