@@ -48,9 +48,10 @@ class TurnSinceStart(Portable):
         return nearest_rotation(self._matrix(time) @ self._initial.T)
 
     def at_times(self, times: Array) -> Array:
-        """Return the rotation matrices R(t) R(0)^T of a prescribed moving frame at many times [s], shape (times,
-        3, 3). The user's function is called with the whole array if it accepts that, else once for each time. Its
-        values are checked to be rotations, and the products are projected to the nearest rotations.
+        """Return the rotation matrices R(t) R(0)^T of this moving frame at many ``times`` [s], shape (times, 3,
+        3). The user's function R is called with the whole array if it accepts that, else once for each time. Its
+        values must be rotations (else an error names the time); the products are projected to the nearest
+        rotations.
 
         Angles and SciPy Rotations are evaluated in one call if the function allows it, and checked together; a
         value that is refused is evaluated again alone, so that the message names its time.
@@ -198,9 +199,9 @@ class Ground:
 
 
 def check_velocity(frame: MovingFrame, times: Array) -> None:
-    """Raise ParameterError if the velocity function of a moving ``frame`` is not the derivative of its path at the
-    given ``times`` [s]. Nothing is checked if the user gave no velocity, and the same pair of functions and times
-    is checked only once.
+    """Raise ParameterError if the velocity function of a moving ``frame`` is not the derivative of its position
+    function. Finite differences at the given ``times`` [s] are compared. Nothing is checked if the user gave no
+    velocity. The same pair of functions and times is checked only once.
 
     Raises:
         ParameterError: the message has the time and the difference.

@@ -105,9 +105,9 @@ def _vectorized(
 
 
 def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
-    """Return the values of a user's vector ``function`` of time from one call with all ``times``, shape (times,
-    3). The function must return three components, each an array of shape (times,) or a number. Return None if that
-    call fails or its values differ from calls with one time."""
+    """Return the values of a user's vector ``function`` of time, shape (times, 3), from one call with all
+    ``times``. The function must return three components, each an array of shape (times,) or a number. Return None
+    if that call fails or its values differ from calls with one time."""
 
     def batched(at: Array) -> Array:
         values = np.empty((len(at), 3))

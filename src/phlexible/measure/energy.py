@@ -136,8 +136,9 @@ class Momentum:
 
 
 def momentum(run: RecordedRun) -> Momentum:
-    """Compute linear momentum, angular momentum about the world origin and centre of mass of the whole mechanism at
-    all recorded instants of a run. All are in world axes."""
+    """Return the linear momentum [kg m/s], the angular momentum about the world origin [kg m^2/s] and the centre
+    of mass [m] of the whole mechanism. They are in world axes at all recorded instants of a run, shape (instants,
+    3) each. Bodies, strings and soft bodies count; without mass the centre is zero."""
     layout, rec = run.system.layout, run.recording
     linear, angular, moment = (np.zeros((run.count, 3)) for _ in range(3))
     V = split_rigid(layout, rec.velocity)[0]

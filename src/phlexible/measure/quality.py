@@ -363,9 +363,9 @@ GREATEST_STRAIN = 0.1
 
 
 def large_deflections(run: RecordedRun) -> list[str]:
-    """Return warning messages about bodies of a run that deform more than their strain measure allows. These are
-    beams with slopes above 0.2 or deflections above a tenth of their length in their frames, and the results of
-    ``large_turns`` (meshed bodies) and ``coarse_rods``. At most 2000 instants are checked."""
+    """Return warning messages about bodies of a run that deform more than their strain measure allows. For beams
+    these are slopes above 0.2 or deflections above a tenth of the length, relative to their frames. Messages of
+    ``large_turns`` (meshed bodies) and ``coarse_rods`` follow. At most 2000 instants are checked."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
         slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
@@ -557,8 +557,8 @@ LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
     """Return a warning message for each contact or stop of a run that bounced too fast for time steps of the size
-    ``step`` [s]. The frequency of its spring at the deepest penetration is compared with the step. The list is
-    empty unless a recorded interval has as many contact substeps as are allowed.
+    ``step`` [s]. The angular frequency of its spring and effective mass at the deepest penetration is compared
+    with the step. The list is empty unless a recorded interval has as many substeps as are allowed.
 
     If no step had the largest number of substeps, there are none: substeps follow from a bound of the frequency
     (8.23).

@@ -184,8 +184,9 @@ def stretch(run: RecordedRun, placed: PlacedBody) -> Array:
 
 
 def tension(run: RecordedRun, placed: PlacedBody) -> Array:
-    """Return the tension of a string (``placed``) at its quadrature points at all instants of a run. It has
-    the shape (instants, points) [N] and includes viscous and viscoelastic parts.
+    """Return the tension [N], positive in pull, of a string (``placed``) at its quadrature points at all instants
+    of a run, shape (instants, points). It is the sum of elastic, viscous and viscoelastic parts. ModelError is
+    raised for a body that is not a string.
 
     Raises:
         ModelError: a body that is not a string.

@@ -335,10 +335,10 @@ def _mesh(placed: PlacedBody) -> BeamMesh:
 def stations_of_parts(
     run: RecordedRun, target: PlacedBody | PlacedWhole, x: ArrayLike | None
 ) -> Iterator[tuple[int, float, IntArray, Array]]:
-    """Yield, for each body of a beam in a run, the stations on it at which section forces are computed; bodies
-    without stations are skipped. Each item has the index of the body, where it begins along the whole beam
-    ``target`` [m], the indices of its stations among all, and their positions from its own start [m]. The stations
-    are the positions ``x`` [m] in their order, or with None two Gauss points of each element."""
+    """Yield, for each body of a beam in a run, the positions on it at which section forces are computed. An item
+    has the index of the body, its begin along the whole beam ``target`` [m], the indices of its positions among
+    all, and the positions from its own start [m]. The positions are ``x`` [m], or with None two Gauss points of
+    each element. Bodies without positions are skipped."""
     parts = _beam_parts(run, target)
     if x is None:
         count = 0

@@ -110,10 +110,9 @@ class LinearPoint:
         return np.asarray(self.motion.T @ total)
 
     def coordinate_rows(self, joint: Joint) -> list[tuple[bool, Array]]:
-        """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to the
-        small motions of a linear model. A derivative has the shape (velocities,). For a spherical joint, rotations
-        about the coordinate axes are added. ModelError is raised for a joint without coordinates and for joints of
-        other models.
+        """Return for each coordinate of a joint whether it is an angle, and its derivative with respect to small
+        motions, shape (velocities,). For a spherical joint, rotations about the world axes come first (in the
+        plane about z). ModelError is raised for a joint without coordinates and for joints of other models.
 
         Of a spherical joint those of small turns about the world axes, in the plane about z.
 
@@ -628,9 +627,9 @@ class JointSensor(Sensor):
 
     @property
     def linear_reading(self) -> LinearReading | None:
-        """Return the value of this joint sensor as a linear function of the coordinates and rates of its joint.
-        The result has the joint, weights of shape (measured, 2 * coordinates) for coordinates and rates in turn,
-        and zero offsets. Return None for accelerations and if the joint lacks a measured coordinate."""
+        """Return how the values of this sensor follow linearly from the coordinates of its joint and their rates.
+        The result has the joint, weights of shape (measured, 2 coordinates) for coordinate and rate in turn, and
+        zero offsets. Return None for accelerations and if the joint lacks a measured coordinate."""
         total = len(self.joint.coordinate_names)
         chosen = range(total) if self.number is None else [self.number]
         if self.differentiations == 2 or not total or max(chosen) >= total:

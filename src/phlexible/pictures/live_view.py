@@ -36,8 +36,8 @@ class _Answer(BaseHTTPRequestHandler):
     server: _Server
 
     def do_GET(self) -> None:
-        """Answer a GET request of a browser: the page itself, or the changes since the number in the query as
-        JSON. Requests from other machines or sites get status 403, unknown addresses 404."""
+        """Answer a GET request of a browser: "/" with the HTML page, "/news?after=n" with the changes since number
+        n as JSON. Requests from other machines or sites get status 403, other addresses 404."""
         path, _, query = self.path.partition("?after=")
         if not self._is_of_this_machine():
             self._send(403, "text/plain", "this page is for browsers of its own machine")
@@ -49,9 +49,9 @@ class _Answer(BaseHTTPRequestHandler):
             self._send(404, "text/plain", "no such page")
 
     def do_POST(self) -> None:
-        """Receive a JSON message from the page in a browser and pass it to ``view.receive_message``; answer
-        with status 200. Messages from other machines, too long ones and those that are not understood get
-        status 400."""
+        """Pass a JSON message from the page in a browser to ``view.receive_message`` of the server, and answer
+        with status 200 and an empty object. Messages from other machines, too long ones, and those that are no
+        JSON or lack entries get status 400."""
         length = self.headers.get("Content-Length", "")
         try:
             if not (self._is_of_this_machine() and length.isdigit() and int(length) <= MOST_BYTES):

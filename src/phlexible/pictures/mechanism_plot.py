@@ -82,10 +82,10 @@ def plot_mechanism(
     scale: float = 1.0,
     axes: "Axes | None" = None,
 ) -> "Figure | Axes":
-    """Draw a mechanism in its deformed state at several instants of the recorded motion ``run`` into one
-    picture, the last darkest. ``times`` is their number or the times [s], ``scale`` enlarges elastic
-    displacements, ``path`` is the picture's file (None: none). Return the ``axes`` that were given, or the
-    new figure.
+    """Draw a mechanism in its deformed state at several instants of the recorded motion ``run`` into one picture,
+    the last one darkest. ``times`` is their number or the times [s]; the nearest stored instants are drawn.
+    ``scale`` enlarges elastic displacements. The picture is also written to the file ``path`` unless it is None.
+    Return the given ``axes``, or the new figure.
 
     Args:
         run: what was recorded.
@@ -202,9 +202,9 @@ def legend_of_bodies(axes: Any, scene: Scene, width: float | None = None) -> Non
 
 
 def picked_instants(time: Array, times: int | Sequence[float]) -> IntArray:
-    """Return the indices of the stored instants nearest to the wanted ``times`` [s], or to evenly spread times if
-    ``times`` is a count. Raise ``ParameterError`` for times outside the motion, and for a count above the limit of
-    pictures.
+    """Return the indices of the stored instants (at ``time``) nearest to the wanted ``times`` [s]. If ``times`` is
+    a count, evenly spaced times from start to end are wanted, for a count of one the end. Raise ``ParameterError``
+    for no time, times outside the motion, and a count above the limit of pictures.
 
     Raises:
         ParameterError: no time, one outside the motion, or so many that no picture shows them.

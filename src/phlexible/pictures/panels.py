@@ -283,8 +283,9 @@ def _seen_from_interface(points: FlexiblePoints, positions: Array, shapes: Array
 
 
 def point_label(port: Attachment) -> str:
-    """Return a label for a point of a body (``port``), with the name of the body. Examples are "beam, end", "beam,
-    0.5 m along" and "plate at (1, 0, 0) m"."""
+    """Return a label for a point of a body (``port``), which begins with the name of the body. Examples are
+    "beam, end", "beam, 0.5 m along", "mesh, node 7" and "plate at (1, 0, 0) m". The origin is labelled by the
+    name alone."""
     name = port.placed.name
     match port.location:
         case Start() | Cut(at_end=False):

@@ -424,9 +424,9 @@ NO_AXIS = np.zeros(3)
 
 
 def symbols(mechanism: Mechanism, anchors: Anchors, wholes: Sequence[str]) -> Iterator[Symbol]:
-    """Yield the symbols of all joints, force elements and drives of a mechanism for a scene. Joints between
-    segments of one divided beam have none. ``anchors`` gives the indices of bodies and frames, ``wholes`` the name
-    of the rod or divided beam that each body belongs to."""
+    """Yield the symbols (markers, springs, guides) of all joints, force elements and drives of a mechanism for a
+    scene. Joints between parts of one beam have none. ``anchors`` gives the body or frame of each point,
+    ``wholes`` the name of the rod or beam to which each body belongs."""
     grounded: set[MovingFrame] = set()
     for joint in mechanism.joints:
         if not _is_cut(joint, anchors, wholes):

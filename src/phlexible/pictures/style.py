@@ -84,8 +84,8 @@ def house_style() -> Iterator[None]:
 
 @contextmanager
 def quiet_fonts() -> Iterator[None]:
-    """Suppress messages below the level "error" of matplotlib's font manager inside a context, such as on fonts
-    that the machine does not have. The former level is restored afterwards."""
+    """Context manager that suppresses messages of matplotlib's font manager below the level "error", such as
+    warnings of missing fonts. The former level is restored afterwards."""
     import logging
 
     logger = logging.getLogger("matplotlib.font_manager")
@@ -271,8 +271,9 @@ def _filled(widths: Sequence[float], count: int) -> list[Sequence[float]]:
 
 
 def spread_labels(axes: "Axes", texts: Sequence[Any]) -> None:
-    """Move texts in matplotlib ``axes`` down, one after the other, until none covers an earlier one or a fixed
-    number of tries is spent. Their offset positions change; the figure must have been drawn before."""
+    """Move texts in matplotlib ``axes`` down in small steps until none covers an earlier one. At most a fixed
+    number of steps is made for each text. Their offset positions change in place. The figure must have been drawn
+    before, which is not checked."""
     renderer: Any = axes.get_figure(root=True).canvas.get_renderer()  # type: ignore[union-attr]
     placed: list[Any] = []
     for text in texts:
@@ -307,8 +308,9 @@ class StressColors:
         return max((float(field.values[-1].max()) for field in self.fields.values()), default=0.0) or 1.0
 
     def base(self, body: DrawnBody, instant: int) -> Array:
-        """Return the colours of the triangles of a body by their stress at an instant, shape (t, 3); its uniform
-        colour (3,) if it has no stress."""
+        """Return the RGB colours of the t triangles of a drawn body at an ``instant``, shape (t, 3), by their
+        stress. The mean of a triangle's corners is divided by the largest stress of all. A body without stress has
+        one colour, shape (3,)."""
         if body.name not in self.fields:
             return rgb(body.color)
         from matplotlib import colormaps

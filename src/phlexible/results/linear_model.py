@@ -324,9 +324,10 @@ class ReducedModel(LinearModel):
         return reduction_error(self.full, self, frequencies)
 
     def elastic_basis(self, body: PlacedBody) -> Array:
-        """Return the deformations of one ``body`` that occur in this reduced model, as columns over the elastic
-        coordinates of the body, shape (coordinates, k). ``Beam(modes=...)`` accepts them as a basis for nonlinear
-        runs. ModelError is raised if the reduction method has no basis in the coordinates of the bodies.
+        """Return the deformations of one ``body`` that occur in this reduced model, shape (coordinates, k). The k
+        columns are linearly independent vectors of the body's elastic coordinates. ``Beam(modes=...)`` accepts
+        them as a basis for nonlinear runs. ModelError is raised if the reduction method has no basis in the
+        coordinates of the bodies.
 
         A basis of bending shapes needs axial ones beside them: ``beam.with_axial(basis, dimension)``.
 

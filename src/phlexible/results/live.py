@@ -575,8 +575,8 @@ class LiveRun:
 
     def continue_from(self, saved: SavedInstant) -> None:
         """Continue this live run from the state ``saved`` of another run of the same model with the same step
-        size. Its inputs are taken over and stored instants so far are discarded. ParameterError is raised if
-        numbers of states or inputs differ; other differences of the models are not noticed.
+        size. Its inputs are copied, and the stored instants of this run are discarded. ParameterError is raised if
+        the numbers of state entries or the inputs differ; other differences of the models are not noticed.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.

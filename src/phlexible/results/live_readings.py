@@ -58,9 +58,9 @@ class QuickReading:
 
     def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:
         """Return the value of a sensor at the last of the stored instants ``rows``, shape (components,), by
-        compiled code. It is the matrix of ``form`` (the sensor as a linear function) times measured values minus
-        its offset. Angles are between -pi and pi. ``rows`` has the arrays "position", "rotation" and "eta";
-        ``velocity``, shape (velocities,), is the velocity of all bodies.
+        compiled code. It is the matrix of ``form`` (the sensor as a linear function) times measured coordinates
+        and rates, minus an offset. ``rows`` has the arrays "position", "rotation" and "eta" (elastic coordinates);
+        ``velocity``, shape (velocities,), is that of all bodies. Angles are between -pi and pi.
 
         Args:
             rows: stored instants by the names of the tables.

@@ -102,9 +102,9 @@ def string_branch_stresses(system: System, index: int, branches: Array) -> list[
 
 def history_variable_forces(system: System, branches: Array) -> Array:
     """Return the force of every force element due to its history variables, along its length or angle, shape (...,
-    forces) [N or N m]. It is minus stiffness times strain of its viscoelastic branches, and minus stiffness times
-    deflection of its friction spring (bristle). ``branches`` are the history variables of the system, shape (...,
-    variables).
+    forces) [N or N m]. It is minus stiffness times strain of its Maxwell elements, and minus stiffness times
+    deflection of its friction spring. ``branches`` are the history variables of the system, shape (...,
+    variables). Friction of contacts, which acts across the coordinate, is left out.
 
     Friction springs of contacts are left out: they act across the coordinate.
     """

@@ -342,10 +342,9 @@ class ElementState:
 
 
 def element_state(system: System, at: Instants, state: State) -> ElementState:
-    """Return the coordinates (angles and lengths) of all scalar force elements at one instant with their
-    derivatives and force laws, as an ``ElementState``. Angles are shifted by full turns to the values nearest to
-    the stored ones in ``state``. Tendons that rub on guides have the rest lengths given by the history variables
-    of ``state``."""
+    """Return the lengths and angles of all scalar force elements at one instant with their derivatives and force
+    laws, as an ``ElementState``. Angles are shifted by full turns to the values nearest to the stored ones in
+    ``state``. Tendons with friction have the rest lengths that the history variables of ``state`` give."""
     laws, own, branches = laws_after_flows(system, state.branches), system.force_coordinates, state.branches
     near = None if state.theta is None else state.theta[None]
     if branches is not None:

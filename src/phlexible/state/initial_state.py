@@ -48,9 +48,9 @@ def initial_instant(
     system: System, kind: InitialKind, prescribed: PrescribedMotions | None = None
 ) -> tuple[State, Instants]:
     """Return the initial state at t = 0 as a ``State`` and as ``Instants`` with one instant. Bodies are where the
-    user put them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations are zero or, by
-    ``kind``, quasi-static (not of soft bodies and shells, with a warning). Raise ``JointGapError`` for open
-    joints, ``VelocityError`` for contradicting velocities.
+    user placed them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations are zero or, by
+    ``kind``, quasi-static (soft bodies stay undeformed, with a warning). Raise ``JointGapError`` for open joints,
+    ``VelocityError`` for contradicting velocities.
 
     Args:
         system: what moves.

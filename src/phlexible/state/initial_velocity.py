@@ -323,9 +323,9 @@ def _function_noise(system: System, state: State) -> float:
 
 def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
     """Return the initial velocities that the user prescribed, zero elsewhere, and a mask of the prescribed
-    entries, both (velocities,). Translations are those of reference points in world axes, rotations are in body
-    axes; nodes have their velocities. Where the user prescribed one kind for a body that no joint guides, the
-    other kind is zero and in the mask.
+    entries, both (velocities,). Translations are those of reference points in world axes, angular velocities are
+    in body axes; nodes have their velocities. If the user prescribed only one kind for bodies that no joint
+    guides, the other kind is zero and in the mask.
 
     Those of translation are velocities of the reference points in world axes. The mask includes velocities that
     were left out of bodies that nothing holds: they are zero.

@@ -235,8 +235,8 @@ class Instants:
         return replace(self, prescribed=prescribed)
 
     def at(self, instants: Points) -> Self:
-        """Return the states of the mechanism at the chosen instants only. A slice makes views of the arrays, not
-        copies."""
+        """Return the states of the mechanism at the chosen ``instants`` only, a slice or an array of indices. A
+        slice makes views of the arrays, not copies. Arrays cached in this object are not passed on."""
         return type(self)(
             self.time[instants],
             self.position[instants],

@@ -90,10 +90,10 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Return the rigid motions of a system in a ``state`` as ``RigidMotions``: velocities of each floating
-        body, translations of each node, and motions of each rod as one rigid body. Centripetal accelerations of
-        rods and their derivatives are included; ``rigid`` (None: zero) are the present accelerations. Without rods
-        the result does not depend on the state and is cached.
+        """Return the motions of a system in a ``state`` without deformation, as ``RigidMotions``: velocities of
+        each floating body, translations of each node, and motions of each rod as one rigid body. Centripetal
+        accelerations of rods and their derivatives are included; ``rigid`` (None: zero) are the present
+        accelerations. Without rods the result does not depend on the state and is cached.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.

@@ -32,8 +32,8 @@ MOST_LOCKED_NAMED = 4
 
 
 def locked_joint_text(joints: list[Joint]) -> str:
-    """Return a warning text that names ``joints`` whose axes cannot move because other joints lock them, and
-    advises what to change. Long lists of names are shortened."""
+    """Return the text of a warning that names ``joints`` whose axes cannot move because other joints lock them,
+    with advice on what to change. Only the first few names are listed."""
     names = shortened([str(joint) for joint in joints], MOST_LOCKED_NAMED)
     axes = "the axis" if len(joints) == 1 else "the axes"
     return (

@@ -34,8 +34,8 @@ def displaced(system: System, state: State, change: Array) -> State:
 
 def velocity_between(system: System, start: State, end: State) -> Array:
     """Return twice the displacements from the pose of ``start`` to that of ``end``, as velocities of the system,
-    shape (velocities,). They are the velocities at the end of a step of one second that begins at rest, by the
-    conserving scheme, docs/theory.md, 4, (4.1). Rotations use the Cayley map, as that scheme does."""
+    shape (velocities,). They are the velocities at the end of a time step of one second from rest, whose mean
+    velocity is half of them. Rotations are converted by the Cayley map, in body axes."""
     layout, velocity = system.layout, np.zeros_like(start.velocity)
     velocity[layout.linear] = 2 * (end.position - start.position)[:, : system.dimension]
     velocity[layout.elastic_rate] = 2 * (end.eta - start.eta)

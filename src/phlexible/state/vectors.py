@@ -105,10 +105,10 @@ class VectorResolver:
         ]
 
     def resolve(self, vector: Vector) -> CarriedVector:
-        """Convert a symbolic ``vector`` (point or direction) to a numerical ``CarriedVector``. It has the index of
-        the body or node that moves it (or a mark: fixed to the ground, moving frame), the undeformed vector in
+        """Return a symbolic ``vector`` (point or direction) as a numerical ``CarriedVector``. It has the index of
+        the body or node that moves it (or a mark: fixed to the ground, moving frame), its undeformed components in
         body axes (points: from the centre of mass), and shape functions. A point between two nodes fails an
-        assertion; ``parts`` divides it."""
+        assertion."""
         nothing = np.zeros((3, 0))
         if isinstance(vector, WorldAxis) or not isinstance(vector.port, Attachment):
             is_point, frame = isinstance(vector, PointOf), frame_of_vector(vector)
@@ -424,8 +424,8 @@ def split_rigid(layout: Layout, velocity: Array) -> tuple[Array, Array]:
 
 def rotation_blocks(layout: Layout, turns: Iterable[Array]) -> Array:
     """Return an identity matrix, shape (velocities, velocities), in which the block of each floating body's
-    angular velocity is a given 3 x 3 matrix. ``turns`` has one matrix for each floating body; of bodies in the
-    plane only the entry about z is used. ``layout`` has the indices of the velocities.
+    angular velocity is replaced by a 3 x 3 matrix. ``turns`` has one matrix for each floating body; of bodies in
+    the plane only the entry about z is used. ``layout`` has the indices of the velocities.
 
     With rotation matrices, (frames, 3, 3), it takes rotations in body axes to world axes.
     """

@@ -680,8 +680,8 @@ def line_nodes(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
-    """Return the surface nodes of a soft body or shell (``part``) as points of the body for contacts. ModelError
-    is raised for other bodies.
+    """Return the surface nodes of a soft body or shell (``part``) as a tuple of points of the body, for contacts.
+    ModelError is raised for all other bodies; its message advises contact at chosen points.
 
     Raises:
         ModelError: another body, whose surface nothing touches.
@@ -699,10 +699,10 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 
 
 def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
-    """Raise ``ModelError`` if two contact shapes (spheres, segments, solids) of a contact overlap by more than a
-    tenth of their size at the initial pose. Spheres and segments are tested against each other; solids only
-    against centres of spheres and solids and several points along segments. ``owner`` is the contact, for the
-    message. ``dimension`` is not used.
+    """Raise ``ModelError`` if two contact shapes of a contact overlap by more than a tenth of their size at the
+    initial pose. Spheres and line segments are tested against each other, found by a k-d tree. Solids are tested
+    by their signed distance only against centres of spheres and solids and several points along segments.
+    ``owner`` is the contact, for the message. ``dimension`` is not used.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.

@@ -408,9 +408,9 @@ ForceValue = float | Callable[[float], float] | Feedback
 
 
 def force_value(name: str, value: ForceValue) -> ForceValue:
-    """Return the ``value`` of a prescribed force or torque unchanged after checking it: a finite number, a
-    function of time or a controller. A function is evaluated at t = 0, a controller must have one output.
-    ParameterError is raised otherwise, with the argument's ``name``.
+    """Return the ``value`` of a prescribed force or torque unchanged after a check. It must be a finite number, a
+    function whose value at t = 0 is one, or a controller with one output. Otherwise ParameterError is raised, with
+    the argument's ``name`` in the message.
 
     Raises:
         ParameterError: something else.
@@ -567,9 +567,9 @@ class ForceElement(ModelPart, Portable, ABC):
         return None
 
     def check_against(self, elements: Sequence["ForceElement"]) -> None:
-        """Raise ModelError if the element that this one drives is not in ``elements``, or if another one in
-        ``elements`` drives it already. These are the force elements of the model. Nothing is checked for an
-        element that drives none.
+        """Raise ModelError if the force element that this one drives (as a motor) is not in the model, or if
+        another one drives it already. ``elements`` are the model's force elements, compared by identity. Nothing
+        is checked for an element that drives none.
 
         Raises:
             ModelError: names both.

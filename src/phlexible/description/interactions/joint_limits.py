@@ -179,10 +179,10 @@ class JointStop(AlongJoint):
         return weight_stiffness(inertia, size)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the one-sided spring laws of the travel limits of a joint coordinate, one for each limit that the
-        user gave (docs/theory.md, 8, (8.17)). Beyond a limit, a law pushes back with stiffness, damping and
-        restitution. Raise ``ModelError`` if the initial pose is beyond a limit by more than round-off.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3).
+        """Return the one-sided spring laws of this joint's travel limits, one for each limit that the user gave.
+        Beyond a limit, a force pushes the coordinate back, with stiffness, damping and restitution; inside it is
+        zero. Raise ``ModelError`` if the initial pose is beyond a limit by more than round-off. ``dimension`` is
+        the number of space dimensions of the model (1, 2 or 3).
 
         Raises:
             ModelError: the initial pose is beyond an end.

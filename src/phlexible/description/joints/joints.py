@@ -530,10 +530,10 @@ class Fixed(Joint):
 
 
 def fixed_node_constraints(edge: Attachment, other: Port) -> Iterator[Bilinear]:
-    """Yield the constraint functions that keep the nodes of a shell's rigid or hinged edge fixed relative to the
-    port ``other``, three for each node. For a rigid edge each director (vector along the thickness) also keeps its
-    direction, two more for each director (docs/theory.md, 8, (8.9)). ``other`` has to be on the edge or within its
-    curve (the convex hull of its nodes), else the functions are not zero."""
+    """Yield the constraint functions that fix the nodes of a shell's ``edge`` relative to the point ``other``,
+    three for each node. On a rigid edge each director (vector along the thickness) also keeps its direction, by
+    two more for each director; on a hinged edge not. ``other`` has to be in the convex hull of the edge's nodes,
+    else the functions are not zero initially."""
     from scipy.optimize import nnls  # here: it takes long to import
 
     nodes = [edge.placed.node(number) for number in edge.point.fixed_nodes]

@@ -284,8 +284,9 @@ def across(tangent: Array) -> Array:
 
 
 def across_rates(tangent: Array, rates: Array) -> list[Array]:
-    """Return the derivatives of the unit vectors across a line (of ``across``), a list of d - 1 arrays (d, n).
-    They are for n changes of its ``tangent`` (d,), the columns of ``rates`` (d, n)."""
+    """Return the derivatives of the d - 1 unit vectors perpendicular to a line in d dimensions, as a list of
+    arrays (d, n). They are for n changes of the line's ``tangent`` (d,), whose derivatives are the columns of
+    ``rates`` (d, n). The vectors are those of ``across``."""
     size = np.linalg.norm(tangent)
     t = tangent / size
     turn = (rates - np.outer(t, t @ rates)) / size

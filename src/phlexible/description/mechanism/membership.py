@@ -144,9 +144,10 @@ def _is_between(port: Attachment) -> bool:
 
 
 def check_plane(part: Part, dimension: int) -> None:
-    """Raise ``ParameterError`` if a part (joint, load) has ports or load values outside the plane or line of the
-    model (``dimension`` 2 or 1). A port is a point of a body or of the ground. A moving frame made by a model of
-    more dimensions raises ``ModelError``.
+    """Raise ``ParameterError`` if points or load values of a ``part`` (joint, load) are outside the plane or line
+    of the model. For ``dimension`` 2 this is z = 0, for 1 the x axis. Loads are checked by their values at t = 0.
+    A moving frame that was made by a model of more dimensions raises ``ModelError``, since it may leave the plane
+    later.
 
     Raises:
         ParameterError: names the port or the load and the value.

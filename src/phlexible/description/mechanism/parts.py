@@ -37,8 +37,9 @@ def is_named_part(value: object) -> bool:
 
 
 def find_by_name(kind: str, name: str, parts: Sequence[PartType]) -> PartType:
-    """Return the single part in ``parts`` whose text (``str``) is the given ``name``. ModelError is raised if
-    there is none, with the known names, or more than one. ``kind``, such as "joint", is used in messages.
+    """Return the single part in ``parts`` whose name (``str`` of the part) is ``name``. ModelError is raised if
+    there is none, with the known names, or more than one. ``kind``, such as "joint", is used in messages;
+    ParameterError is raised if ``name`` is no text.
 
     Raises:
         ModelError: there is none, or there are several; lists the names.

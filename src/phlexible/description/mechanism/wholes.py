@@ -83,9 +83,10 @@ def rod_sections(
 
 
 def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: Array | None) -> RodInModel:
-    """Return a rod made of rigid sections (``nodes``) that are placed in a model, with new elastic elements
-    between them. ``name`` is the name of the rod. ``stress_free`` are strains without stress; if None, the strains
-    that follow from ``rod`` are computed now and stored. ModelError is raised for wrong bodies.
+    """Return the object that stands for a rod in a model: its rigid sections ``nodes``, already placed, and new
+    elastic elements between them. ``stress_free`` are the strains without stress; if None, they follow from the
+    description ``rod`` and are computed now and stored. ModelError is raised if ``nodes`` are not as many sections
+    as ``rod`` has.
 
     Raises:
         ModelError: they are not the sections of this rod.
@@ -169,8 +170,9 @@ def part_poses(
 
 
 def assemble_split_beam(name: str, parts: Sequence[PlacedBody]) -> PlacedSplitBeam:
-    """Return the object that stands for the beam ``name`` in several parts, which are the given bodies from start
-    to end. ModelError is raised unless all are beams of one length.
+    """Return the object that stands for the beam ``name`` in several parts, which are the placed bodies ``parts``
+    from start to end. ModelError is raised unless all are beams of one length; whether they are connected is not
+    checked.
 
     Raises:
         ModelError: they are not beams of one length.

@@ -112,9 +112,9 @@ class FileLock(AbstractContextManager["FileLock"]):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context manager that provides the path of a draft file. At the end of the context the draft replaces the
-    file ``path``; after an error the draft is removed. ResultFileError is raised if ``path`` is a folder or
-    device.
+    """Context manager that provides the path of a draft file in the same folder. At the end of the context the
+    draft is flushed to disk and replaces the file ``path`` in one step; after an error the draft is removed.
+    ResultFileError is raised if ``path`` is a folder or device, or if writing fails.
 
     Raises:
         ResultFileError: the disk refuses.
