@@ -99,8 +99,9 @@ def short_repr(value: Any) -> str:
 
 
 def described(part: Any) -> Iterator[tuple[str, str]]:
-    """Yield name and value (as text) of each parameter of a dataclass instance (``part``) that is set, for a
-    table in notebooks."""
+    """Yield name and value (as text) of each parameter of a dataclass instance (``part``), for a table in
+    notebooks. Parameters that are None, empty tuples, private or listed as hidden are left out. Nothing is yielded
+    for other objects."""
     if not is_dataclass(part):
         return
     for field in fields(part):
@@ -185,9 +186,9 @@ class _PlainText:
 
 
 def shorten(public: object) -> None:
-    """Set ``__signature__`` of a ``public`` function to one with short type names, which ``help`` and
-    notebooks show. For a class do so for ``__init__`` and all public methods, also those that it inherits
-    from this library."""
+    """Set ``__signature__`` of a ``public`` function to a signature with short type names, which ``help`` and
+    notebooks show. For a class this is done for ``__init__`` and all public methods, also inherited ones if their
+    class belongs to phlexible."""
     if not inspect.isclass(public):
         _shorten_function(public)
         return

@@ -128,8 +128,9 @@ BETWEEN = 60.0
 
 
 def follow(results: Path, port: int) -> None:
-    """Show the motion in the file ``results`` in a browser, and the time steps that a running simulation adds
-    to the file meanwhile. ``port`` is that of the page."""
+    """Show the motion in the file ``results`` in a browser, until the page is closed. The file is checked for
+    changes at intervals, and loaded again if a running simulation has added time steps. ``port`` is the TCP port
+    of the local page, whose address is printed."""
     with Motion.load(results).live(port=port) as view:
         print(f"{results} is at {view.url}; Ctrl-C ends it", flush=True)
         view.play()

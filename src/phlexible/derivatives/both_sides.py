@@ -131,10 +131,11 @@ def random_factors(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelChanges], factors: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Find out which entries of the model data each of several parameters changes. Three models have all
-    parameters perturbed together, parameter j by ``factors[i, j]`` times its step in model i; ``changes`` are the
-    differences of data. The ratio of an entry's changes identifies the parameter. Return one dictionary of masks
-    for each parameter, or None if ratios fit no single one. Changes within round-off of ``sizes`` are ignored.
+    """Determine which entries of the model data each of several parameters changes, and return a dictionary of
+    masks for each. Three models have all parameters perturbed together, parameter j by ``factors[i, j]`` times its
+    increment in model i; ``changes`` are the differences of their data. The ratios of an entry's changes identify
+    its parameter. Return None if a ratio fits no single parameter. Changes within round-off of ``sizes`` are
+    ignored.
 
     Args:
         changes: of the models.

@@ -557,9 +557,9 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
 
 
 def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
-    """Return whether a signal changes loads of a model and nothing else. The model ``other``, rebuilt with changed
-    samples, is compared with ``base``: arrays, initial states and constants of costs must be equal, and there may
-    be no prescribed motions. Its loads must equal ``changed``, the loads of ``base`` with these samples.
+    """Return whether a signal changes loads of a model and nothing else. The model ``other``, built with changed
+    samples, is compared exactly with ``base``. Arrays, initial states and constants of costs must be equal, there
+    may be no prescribed motions, and its loads must equal ``changed``, the loads of ``base`` with these samples.
 
     Args:
         run: of the model.

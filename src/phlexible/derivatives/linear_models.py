@@ -125,8 +125,9 @@ def response_derivatives(
 ) -> ResponseDerivatives:
     """Return the frequency responses (transfer matrices) of a linear model and their derivatives with respect to
     ``parameters``. The model's matrices are differentiated by central differences, the responses exactly, with one
-    factorization for each frequency. ``build`` is called with all parameters as one argument and returns a linear
-    model. ``frequencies`` are in rad/s, ``scales`` sizes of parameters by name. Raise ``PoleError`` at a pole.
+    LU factorization for each frequency. ``build`` is called with the parameters and returns a linear model.
+    ``frequencies`` are in rad/s; ``scales`` are typical sizes of parameters by name. Raise ``PoleError`` at a
+    pole.
 
     Each frequency takes two solutions of a linear system for all parameters together.
 

@@ -280,9 +280,9 @@ def slopes_of_costs(
 
 def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
     """Return the increments of central differences for all components of pose and velocity, shape (2 *
-    velocities,). They are fixed fractions of the length of the mechanism, of 1 rad and of the largest recorded
-    speed. ``reader`` evaluates sensors. Of the recorded states ``rows``, arrays by name, only "velocity" (times,
-    velocities) is used."""
+    velocities,). They are fixed fractions of the mechanism's length, of 1 rad and of the largest recorded speed
+    (if that is zero, length over duration). ``reader`` has the model's arrays. Of the recorded states ``rows``,
+    only "velocity" (times, velocities) is used."""
     system, weight = reader.assembly.system, np.asarray(reader.assembly.memory["velocity_weight"])
     length = system.largest_length
     speed = float(np.abs(rows["velocity"] * weight).max(initial=0.0)) or length / (

@@ -234,8 +234,10 @@ class Shots:
         return replace(self, coordinates=tuple(np.split(coordinates, ends)))
 
     def sizes(self, duration: float) -> Array:
-        """Return characteristic sizes of the minimal coordinates of all initial states, shape (count,), by which an
-        optimizer scales its unknowns. ``duration`` [s] is that of the whole run."""
+        """Return characteristic sizes of the minimal coordinates of all initial states of multiple shooting, shape
+        (count,), by which an optimizer scales its unknowns. They are a multiple of the mechanism's length for
+        poses, and of the larger of its greatest speed and length / ``duration`` for velocities. ``duration`` [s]
+        is that of the whole run."""
         speed = max(float(np.abs(each.of_speeds * each.state.velocity).max(initial=0.0)) for each in self.near)
         found = []
         for each in self.near:
@@ -378,9 +380,9 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def adjoints(self) -> list[Adjoint]:
-        """Adjoints of a multiple-shooting run: first of each cost, then of each gap between shots (segments
-        of the run). An adjoint has derivatives with respect to the initial state and to the equations of all
-        time steps."""
+        """Adjoints of a multiple-shooting run, first of each cost, then of each gap coordinate between segments.
+        An adjoint has derivatives with respect to the initial state and to the residuals of all time steps. Those
+        of a gap are zero outside of the segment before it."""
         nothing, found = parts_of_nothing(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]
@@ -401,9 +403,10 @@ class CostsOfShots(CostsOfRun):
 
     @cached_property
     def slopes_of_starts(self) -> Array:
-        """Derivatives of costs, then of gaps between shots, with respect to the minimal coordinates of all initial
-        states but the first, by the adjoints. The shape is (costs + gaps, coordinates), shot after shot. A gap is
-        the end of a shot minus the next start, in minimal coordinates; computed once."""
+        """Derivatives of costs, then of gaps between segments of multiple shooting, with respect to the minimal
+        coordinates of all initial states but the first. They follow from the adjoints. The shape is (costs + gaps,
+        coordinates), segment after segment. A gap is the end of a segment minus the next start, in minimal
+        coordinates."""
         shots = self._shots.shots
         found = np.zeros((len(self.values), shots.count))
         column, row = 0, self._costs + (shots.near[0].count if shots.near else 0)
@@ -559,8 +562,10 @@ class InputRuns:
         return [int(each) for each in np.diff(np.round(np.linspace(0, self.steps, shots + 1)))]
 
     def run(self, inputs: dict[str, Signal], duration: float, shots: Shots | None = None) -> InputRun:
-        """Simulate the model with the given input signals over ``duration`` [s], in one shot or in several with
-        given initial states. Return the run with its costs.
+        """Simulate the model with the given input signals over ``duration`` [s] and return the run with its costs.
+        With ``shots``, the run consists of segments of multiple shooting with given initial states; None is one
+        run from the model's start. The model is reused if the signals change loads only. The number of simulations
+        is counted in ``self.taken``.
 
         Raises:
             PhlexibleError: as ``gradient``.

@@ -211,9 +211,9 @@ class TakenSteps:
         self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
     ) -> tuple[Array, Array, Array]:
         """Propagate adjoints of ``pose`` and ``velocity``, both (last - first + 1, costs, velocities), backwards
-        from instant ``last`` to ``first``. At each instant, effects through later ones are added in place. Return
-        adjoints of the step residuals, then those of the history variables at the ends of the steps and before
-        them. Newton's matrix is used where it is the exact derivative, else dual numbers.
+        from instant ``last`` to ``first``. Both arrays become total derivatives in place. Return adjoints of the
+        step residuals, of the history variables at the ends of the steps, and of the history before them. Newton's
+        matrix is used where it is the exact derivative, else dual numbers.
 
         Args:
             first, last: indices of the instants.
@@ -257,8 +257,8 @@ class TakenSteps:
         """Propagate changes of the state forwards from instant ``first`` to ``last`` of these time steps. ``pose``
         and ``velocity``, both (last - first + 1, parameters, velocities), are given at the first instant and
         overwritten at later ones. ``equations`` are changes of the step residuals (steps, parameters, unknowns).
-        ``history`` has changes of history variables before the steps and at their ends (None: none). Return the
-        last ones.
+        ``history`` has changes of history variables before the steps and at each end (None: none). Return the
+        changes of the history at the last instant.
 
         Args:
             history: changes of the history variables before the steps, shape (parameters, strains), and at the

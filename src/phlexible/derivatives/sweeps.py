@@ -155,9 +155,9 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,);
-        computed once. The time steps before the event become longer while the state at their start is constant;
-        their changes are propagated forwards."""
+        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,).
+        The time steps before the event become longer while the state at their start is constant. Their changes are
+        propagated forwards by linearized time steps. Computed once."""
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -208,7 +208,8 @@ class Crossing:
 def crossings_of(run: TakenRun) -> dict[int, Crossing]:
     """Return the events of a run that occur inside of a time step, as a dictionary of ``Crossing`` objects by
     their index in ``run.course``. Each has the velocity jump at the event, and the time steps before and after it
-    that change length when the event moves.
+    whose lengths change when the event moves in time. ModelError is raised if forces are Python functions of the
+    state.
 
     Raises:
         ModelError: laws of the state act in the steps that end there.
@@ -291,10 +292,10 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
 
 
 def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
-    """Evaluate a perturbed model (arrays ``assembly``) at the recorded states of ``run`` and return a ``RunParts``
-    without step residuals. It has history variables (Maxwell strains, friction deflections, impact speeds),
-    velocities after jumps, values of controllers and state-dependent forces, positions of locks and event
-    conditions."""
+    """Evaluate a perturbed model at the recorded states of ``run`` and return a ``RunParts`` without step
+    residuals. It has history variables (Maxwell strains, friction deflections, impact speeds), velocities after
+    jumps, values of controllers and state-dependent forces, positions of locks, and excess of event conditions
+    over thresholds. ``assembly`` has the perturbed model's arrays."""
     strains = tuple(own.strains(assembly) for own in run.stretches)
     jumps = [each for each in run.course if isinstance(each, VelocityJump)]
     velocities = np.array([velocities_after(each, assembly) for each in jumps]).reshape(-1, run.velocities)

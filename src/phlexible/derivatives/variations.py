@@ -101,9 +101,9 @@ UNITS = "m", "rad"
 
 
 def pose_sizes(system: System, length: float, weight: Array) -> Array:
-    """Return characteristic sizes of the components of a change of the pose, shape (velocities,), from which
-    increments of difference quotients are chosen. They are 1 rad for rotations and otherwise ``length`` [m]
-    divided by ``weight``, the factors that make velocities comparable. Elastic coordinates in m or rad get at most
+    """Return characteristic sizes of the components of a pose change, shape (velocities,), for the increments of
+    difference quotients. They are 1 rad for rotations of bodies, otherwise ``length`` [m] divided by ``weight``,
+    the factors (velocities,) that make velocities comparable by mass. Elastic coordinates in m or rad get at most
     ``length`` or 1 rad.
 
     Turns of bodies are one radian, other numbers what moves as much mass as the body by one length. Coordinates

@@ -517,10 +517,10 @@ SIDE, RINGS, LAYERS = 4, 2, 1  # elements along a side of a head, around a hole,
 def connecting_rod(
     length: float, width: float, thickness: float, hole: float, boss: float, elements: int
 ) -> "MeshHex":
-    """Return a mesh of hexahedra of a connecting rod: a shank between two square heads with holes of radius
-    ``hole``, the first with a boss on both sides. The holes are centred at the origin and at (length, 0, 0).
-    The rod has ``length`` between the holes, ``width`` along y and ``thickness`` along z [m], and a number of
-    ``elements`` along it.
+    """Return a scikit-fem mesh of hexahedra of a connecting rod, a shank between two square heads with holes of
+    radius ``hole``. The holes are centred at the origin and at (``length``, 0, 0) [m]. ``width`` is along y,
+    ``thickness`` along z. The first head stands out by ``boss`` on both sides (0: none). ``elements`` is the
+    number of cells along the shank.
 
     Args:
         length: between the holes [m].

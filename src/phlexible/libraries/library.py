@@ -178,8 +178,8 @@ class LibraryParameters(_ByName[float]):
 
     @property
     def ranges(self) -> dict[str, tuple[float, float, float]]:
-        """Return the admissible range of each parameter of a compiled library by name, as (lowest, default,
-        highest) value."""
+        """Return the range of each parameter of a compiled library, a dictionary by name of (lowest, default,
+        highest) value, in the parameter's unit. It is read from the library."""
         found = {}
         for name, number in self._indices.items():
             ends = np.zeros(3)

@@ -175,10 +175,10 @@ class _Parts:
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateGroup]) -> LinearPHDAE:
-        """Return a copy of ``whole``, the connected linear model of all bodies, with its states permuted and its
-        inputs renamed to the order of ``linearize``. Ports of several bodies that belong to one input of the
-        mechanism are added up in the input matrix. ``ties`` are the state blocks of the constraint multipliers,
-        which come last."""
+        """Return a copy of ``whole``, the connected linear model of all bodies, with states and inputs in the
+        order of ``linearize``. States are permuted by name, so that constraint multipliers (state groups ``ties``)
+        come last. Ports of several bodies that belong to one input of the mechanism are added up in the input
+        matrix."""
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]

@@ -58,10 +58,10 @@ class FrequencyResponse:
 
 
 def frequency_response(model: ObservedPHDAE, omegas: ArrayLike) -> FrequencyResponse:
-    """Return the frequency response of a linear model at frequencies ``omegas`` >= 0, shape (k,) [rad/s]: complex
-    outputs for unit harmonic inputs, shape (k, outputs, inputs). Each frequency is one sparse or dense solve.
-    Raise ``ParameterError`` without inputs or outputs, ``ModelError`` for too many pairs of both, ``PoleError`` at
-    an undamped resonance.
+    """Return the frequency response of a linear model at frequencies ``omegas`` >= 0, shape (k,) [rad/s]. It has
+    complex outputs for unit harmonic inputs, shape (k, outputs, inputs). Each frequency is one sparse or dense
+    solve. Raise ``ParameterError`` without inputs or outputs, ``ModelError`` for more than a million pairs of
+    both, ``PoleError`` at an undamped resonance.
 
     Raises:
         ParameterError: frequencies that are negative or not finite, or a model without inputs or outputs.

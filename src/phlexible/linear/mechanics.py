@@ -263,10 +263,10 @@ class BodyMatrices:
 
 
 def body_matrices(body: FloatingBody, eta: Array, nu: Array) -> BodyMatrices:
-    """Return mass, gyroscopic, damping and stiffness matrix of small motions of one floating body about a steady
+    """Return mass, gyroscopic, damping and stiffness matrix for small motions of one floating body about a steady
     motion, each (N, N) in body axes. The steady motion has elastic coordinates ``eta`` (n,) and N constant
-    velocities ``nu`` in body axes. Centrifugal stiffness and gyroscopic terms come from derivatives of velocity
-    forces; without ``nu`` they are zero. Matrices are sparse if those of the body are.
+    velocities ``nu``. Centrifugal stiffness and gyroscopic terms come from derivatives of velocity forces; they
+    are zero if ``nu`` is. Matrices are sparse if the body's are and ``nu`` is zero.
 
     Of a body about its centre of mass (``centred``) take v = 0: its translation is apart from the rest.
     """
@@ -482,9 +482,10 @@ class LinearMechanics:
         return bool(self.damping.nnz)
 
     def projected(self, basis: sparse.sparray | Array) -> "LinearMechanics":
-        """Return this second-order model in coordinates a with x = basis @ a, shape (n, m), as a new model without
-        constraints. All matrices are multiplied by the basis from both sides. The columns of the basis must
-        satisfy the constraints, which is not checked."""
+        """Return this second-order model in m coordinates a with x = ``basis`` @ a, as a new model without
+        constraints. The basis has the shape (n, m). Square matrices are multiplied by the basis from both sides,
+        input and output matrices from one. The columns of the basis must satisfy the constraints, which is not
+        checked."""
         left = basis.T
 
         def congruent(matrix: sparse.csr_array) -> sparse.csr_array:

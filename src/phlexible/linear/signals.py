@@ -169,9 +169,9 @@ def input_rows(point: LinearPoint, inputs: Sequence[Input]) -> list[tuple[Port, 
 
 
 def output_sensors(point: LinearPoint, outputs: Sequence[Output]) -> list[Sensor]:
-    """Return the sensors that the user's ``outputs`` of a linear model about an operating ``point`` stand for. A
-    sensor is returned itself, a joint gives the rate of its coordinates, and a point of a body (``Attachment``)
-    its velocity and angular velocity along all axes. Anything else raises ``ModelError``.
+    """Return the sensors that the user's ``outputs`` of a linear model stand for, in their order. A sensor is
+    returned itself, a joint gives the rates of its coordinates, and a point of a body its velocity and angular
+    velocity along all axes. ``point`` is the operating point. Anything else raises ``ModelError``.
 
     Raises:
         ModelError: something else.

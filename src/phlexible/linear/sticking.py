@@ -302,9 +302,10 @@ class BentBristles:
 
 
 def without_limits(memory: Memory) -> dict[str, Array]:
-    """Return replacements, by name, for arrays of the compiled time step. With them friction springs (bristles) of
-    joints and of contacts between two surfaces never slip. Friction without a spring becomes zero there, and so do
-    bearing forces in friction limits. Contact groups keep their values."""
+    """Return replacements, by name, for model arrays with which friction springs (bristles) of joints and of
+    contacts between two surfaces never slip. Their friction limits become very large. There, friction without a
+    spring and the share of bearing forces in friction limits become zero. Contact groups keep their values.
+    ``memory`` has the model's arrays, which are unchanged."""
     limits = {
         f"contact_group_{name}": memory[f"contact_group_{name}"] for name in ("friction", "rolling", "drilling")
     }

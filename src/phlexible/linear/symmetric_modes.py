@@ -307,10 +307,10 @@ SWINGS = 1e-6  # real part of a rate over its size that is round-off
 
 
 def growth_rate(mechanics: LinearMechanics) -> float:
-    """Return the largest rate [1/s] at which a small undamped motion about an equilibrium grows exponentially; 0
-    if it is stable. It follows from the lowest squared frequency, or with forces without potential (follower
-    loads) from all eigenvalues, of a large model from the lowest. Squares within round-off of zero count as
-    zero."""
+    """Return the largest rate [1/s] at which a small undamped motion about an equilibrium grows exponentially;
+    zero if it is stable. It is the square root of the most negative squared frequency. With forces without
+    potential (follower loads), all eigenvalues of a small model count, and the lowest of a large one. Squares
+    within round-off of zero count as zero."""
     rate = float(np.sqrt(np.abs(lowest_symmetric_modes(mechanics, 1).squares.min(initial=0.0))))
     if mechanics.without_potential is None or not (rate or mechanics.is_circulatory):
         return rate

@@ -231,8 +231,8 @@ def _summed_entries(values: Array, rows: IntArray, columns: IntArray, shape: tup
 
 
 def symmetric_stresses(asymmetry: Matrix, rotations: int) -> Matrix:
-    """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N = 0``, by which all
-    stress unknowns follow from independent ones. It is computed by Gauss-Jordan elimination, vertex by vertex,
+    """Return a sparse matrix N, shape (stresses, independent stresses), with ``asymmetry @ N`` = 0, by which all
+    stress unknowns follow from independent ones. It is computed by Gauss-Jordan elimination vertex by vertex,
     since a stress occurs in the equations of one vertex only. ``rotations`` is the number of symmetry equations of
     a vertex, 1 in the plane and 3 in space.
 

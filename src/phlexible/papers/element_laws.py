@@ -415,10 +415,9 @@ class Bristles:
         out: tuple[Array, Array, Array],
     ) -> Array:
         """Return the rates dz/dt of the deflections z of all friction springs (bristles) in T states, shape (T,
-        components), by docs/theory.md, 8, (8.49). Their friction forces are added to the arrays ``out``: along
-        force coordinates (lengths or angles along which force elements act), on functions and on vectors. ``at``
-        has the T states, ``effort`` are the derivatives of the stored energy, ``motion`` the rates of functions
-        and vectors.
+        components) (docs/theory.md, 8, (8.49)). The friction forces, opposite to the slip, are added in place to
+        the arrays ``out``: along lengths or angles of force elements, on functions and on vectors. ``effort`` are
+        the spring forces, derivatives of the stored energy; ``motion`` are the rates of functions and vectors.
 
         Args:
             effort: k z, shape (T, size).
@@ -533,8 +532,8 @@ class ElementLaws:
     def prescribed_values(self, time: float, at: Instants | None, theta: Array) -> Array:
         """Return the values at a ``time`` [s] of those forces of a mechanism that depend on a user's function,
         shape (active forces,). Functions of time are called with it. Functions of the state are called with
-        measurements in the state ``at``, where angles count full turns as ``theta`` does; they give zero if ``at``
-        is None."""
+        measurements in the state ``at``; angles there count full turns as in ``theta``. If ``at`` is None,
+        functions of the state give zero."""
         parts = [self.forces[k] for k in self.active]
         return np.array(
             [
@@ -565,9 +564,9 @@ class ElementLaws:
         return np.asarray(result)
 
     def energy_quotients(self, before: Array, after: Array) -> Array:
-        """Return for each scalar force of a mechanism the quotient (U(after) - U(before)) / (after - before) of
-        its stored energy, shape (forces,). For linear springs, and where the two coordinates are nearly equal, it
-        is computed as the derivative at the mean coordinate."""
+        """Return for each scalar force of a mechanism the difference quotient of its stored energy U, shape
+        (forces,) [N or N m]. It is (U(after) - U(before)) / (after - before) for two lengths or angles. For linear
+        springs, and where both are nearly equal, it is the derivative at the mean coordinate."""
         result = self.energy_derivatives((before + after)[None] / 2)[0]
         for k in self._special:
             a, b, force = float(before[k]), float(after[k]), self.forces[k]

@@ -312,9 +312,10 @@ class FloatingBodyForm(PortHamiltonianModel):
         return self.joined(slope)
 
     def discrete_effort(self, x0: Array, x1: Array) -> Array:
-        """Return the discrete gradient z of the stored energy H of a floating body between the states x0 and
-        x1, shape (state_size,). The dot product of z with E (x1 - x0), E at the mean state, is exactly H(x1) -
-        H(x0)."""
+        """Return the discrete gradient z of the stored energy H of a floating body between the states x0 and x1,
+        shape (state_size,). The product z . E (x1 - x0), with E at the mean state, is exactly H(x1) - H(x0). It is
+        the gradient at the mean state plus a correction of the elastic coordinates by differences of the kinetic
+        energy's derivative."""
         middle, n = (x0 + x1) / 2, self.body.elastic_count
         z = self.effort(middle)
         if not n:
@@ -637,8 +638,8 @@ MOMENTA = {
 
 def with_momenta(form: FloatingBodyForm) -> "MomentumForm":
     """Return the port-Hamiltonian model of a rigid body with momenta in place of velocities as states. Its E is
-    the identity: ``dx/dt = J(x) dH/dx + B(x) u``. ``form`` is the body's model with velocities. A body with
-    elastic coordinates raises ``ModelError``.
+    the identity, in dx/dt = J(x) dH/dx + B(x) u. Momenta are in body axes, about the body's origin; ports are
+    unchanged. ``form`` is the body's model with velocities. A body with elastic coordinates raises ``ModelError``.
 
     H = p.M^-1 p / 2 - gravity's work is a function of the state, and its gradient holds the velocities. Ports stay
     what they are. Momenta are in body axes, about the origin.

@@ -154,8 +154,9 @@ class JoinedFunctions:
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:
         """Add generalized forces on the velocities of all bodies of a mechanism to ``out`` (T, n), in place.
         ``along`` (T, constraints + force coordinates) acts along constraints and lengths or angles,
-        ``on_functions`` (T, m) along scalar functions. ``on_vectors`` (T, vectors, 3) acts on points and
-        directions in world axes. For floating bodies, forces are rotated to body axes. ``at`` has the T states."""
+        ``on_functions`` (T, m) along scalar functions of vectors. ``on_vectors`` (T, vectors, 3) acts on points
+        and directions in world axes. Forces on floating bodies are rotated to body axes. ``at`` has the T
+        states."""
         forces = on_functions + at.slopes * along[:, self.owner]
         vectors = on_vectors + self._functions.forces_along(at.gradients, forces)
         generalized = self._functions.set.generalized_forces(at.instants, vectors)

@@ -133,10 +133,10 @@ class AppliedLoads:
         return np.concatenate(found)
 
     def add_forces(self, u: Array, vectors: Array, indices: IntArray, out: Array) -> None:
-        """Add the forces of a mechanism's loads on points, directions and nodes (in world axes) to ``out`` (T, k,
-        3), in place. u (T, inputs) are the load values, ``vectors`` (T, k, 3) all vectors and ``indices`` the
-        indices of loaded vectors. Loads in body axes are rotated; pressures act on the nodes of a surface, torques
-        as forces on three direction vectors. Loads that are zero are skipped."""
+        """Add the forces of a mechanism's loads on points, directions and nodes, in world axes, to ``out`` (T, k,
+        3) in place. u (T, inputs) are the load values, ``vectors`` (T, k, 3) the k points and directions in T
+        states, ``indices`` those of loaded ones. Loads in body axes are rotated. Pressures act on nodes of a
+        surface, torques as forces on three directions. Zero loads are skipped."""
         for each in self._loads:
             value, load = u[:, each.inputs], each.load
             if not value.any():
@@ -313,10 +313,10 @@ class MechanismModel(ComposedModel):
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in positions)])
 
     def joined(self, state: State) -> Array:
-        """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities (``state``) of
-        the mechanism. Velocities of centres of mass are converted to those of body frames, in body axes. Stresses,
-        strains and lengths or angles of springs follow from the pose. Strains of Maxwell branches, deflections of
-        friction springs and multipliers are zero.
+        """Return the state vector x (n,) of this port-Hamiltonian model for a pose with velocities of the
+        mechanism. Velocities of centres of mass are converted to velocities of body frames, in body axes.
+        Stresses, strains and lengths or angles of springs follow from the pose. Strains of Maxwell branches,
+        deflections of friction springs and multipliers are zero.
 
         The papers' position and velocity are those of the reference point, the velocity in body axes (2.7).
         """

@@ -390,10 +390,10 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s (strains, cofactors, determinants) of
-        a soft body. The first is that of its second Piola-Kirchhoff stresses, shape (6 e q, s). The second is that
-        of the rates of the states, shape (s, s), for fixed strain rates ``rates`` (e q, 6). There are q points in
-        each of e elements."""
+        """Return two sparse derivatives with respect to the strain states s of a soft body (strains, cofactors,
+        determinants). The first is of its second Piola-Kirchhoff stresses, shape (6 e q, s), with q points in each
+        of e elements. The second is of the rates of the strain states, shape (s, s), for fixed strain rates
+        ``rates`` (e q, 6)."""
         strain, G, D = self._split(s)
         C, law = self._cauchy_green(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)

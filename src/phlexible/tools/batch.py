@@ -216,10 +216,10 @@ class Batch:
         specialize: bool = False,
         device: str | None = None,
     ) -> "LiveBatch":
-        """Start live runs of all mechanisms of the batch in time steps of length ``step`` [s], and return them as
-        a ``LiveBatch``. They are stepped together, with arrays of inputs that change between time steps.
-        ``initial`` is the start, ``numerical_damping`` that of the scheme. ``threads``, SIMD ``lanes`` and
-        ``specialize`` say how the work is divided; ``device`` names a GPU instead.
+        """Start live runs of all mechanisms of the batch in time steps of ``step`` [s], and return them as a
+        ``LiveBatch``. They are stepped together, with arrays of inputs that can change between time steps.
+        ``initial`` is the start, ``numerical_damping`` a factor of the scheme. ``threads``, SIMD ``lanes`` and
+        ``specialize`` say how the work is divided; ``device`` "cuda" steps them on a GPU instead.
 
         Args:
             step, initial, numerical_damping: as of ``Model.start``.

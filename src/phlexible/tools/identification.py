@@ -352,8 +352,8 @@ class Fit:
         return np.asarray(self.covariance / np.outer(self._deviations, self._deviations))
 
     def plot(self, path: str | PathLike[str] | None = None) -> "Figure":
-        """Plot the measured points and the curves of the fitted model, with residuals in standard deviations
-        below. Return the figure, which is written to ``path`` if given.
+        """Plot the measured points and the curves of the fitted model, one diagram for each measured quantity,
+        with residuals in standard deviations below. Return the figure; it is written to ``path`` if given.
 
         Raises:
             MissingExtraError: matplotlib is not installed.

@@ -331,8 +331,9 @@ class _Servo:
 
     def prescribed_readings(self, duration: float, count: int, before: int) -> Array:
         """Return the prescribed values of the outputs at all instants, from the user's paths, shape (count + 2 *
-        before + 1, outputs). Before and after the motion, which takes ``duration`` [s], they are constant, for
-        ``before`` time steps; ``count`` is the number of time steps in between."""
+        before + 1, outputs). For ``before`` time steps before and after the motion, which takes ``duration`` [s]
+        in ``count`` time steps, they are constant. ParameterError is raised unless a path returns finite numbers,
+        as many as its sensor has components."""
         times = np.clip(self._step * (np.arange(count + 2 * before + 1) - before), 0.0, duration)
         columns = []
         for sensor, path in self._paths.items():
@@ -424,7 +425,8 @@ class _Servo:
     def forwards(self, goals: Array, duration: float) -> InverseDynamics:
         """Compute, step after step, the constant inputs that bring the outputs onto their prescribed paths
         (``goals``) at the end of each time step. Return them with the motion, which lasts ``duration`` [s].
-        ModelError if inputs do not accelerate outputs directly, or if the zero dynamics is unstable."""
+        Newton's method starts at the linear extrapolation of the last inputs. ModelError is raised if inputs do
+        not accelerate outputs directly, or if the zero dynamics is unstable."""
         if not self._mobility.is_direct:
             raise ModelError(
                 "the inputs do not accelerate the outputs at once, but through springs or cables, or not all of"

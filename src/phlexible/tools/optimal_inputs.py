@@ -254,10 +254,11 @@ def optimal_inputs(
     accuracy: float = 1e-9,
     progress: bool | None = None,
 ) -> OptimalInputs:
-    """Compute ``inputs`` of a model over time that minimize a ``cost`` of its motion, by shooting with exact
-    gradients, and return them with the motion. The function ``build`` is called with all inputs as one dictionary
-    and returns a model, ``cost`` is called with the model. ``final`` are target values of ``sensors`` at the end,
-    ``bounds`` and ``weights`` limits and costs of inputs.
+    """Compute ``inputs`` of a model over time that minimize a ``cost`` of its motion, and return them with the
+    motion. The method is single or multiple shooting with exact gradients. ``build`` is called with all inputs as
+    one dictionary and returns a model; ``cost`` is called with the model. ``final`` are target values of
+    ``sensors`` at the end, ``bounds`` and ``weights`` limits and costs of inputs. ConvergenceError if no local
+    minimum is found.
 
     Finds a minimum near the first values; of several it is not said to be the least one. Where a motion goes its
     own way from small changes at its start (a pole that stands upright), take several ``shots``, or put a

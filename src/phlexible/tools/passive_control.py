@@ -133,8 +133,9 @@ def energy_shaping(
 
 
 def damping_injection(model: Model, dampings: Mapping[Joint, float]) -> None:
-    """Add dampers to joints of a model, with coefficients ``dampings`` by joint [N m s/rad or N s/m]. The
-    energy of the model then falls while the joints move.
+    """Add a viscous damper to each joint in ``dampings`` in place, with positive coefficients by joint [N m s/rad
+    or N s/m]. The energy of the model then falls while the joints move. ParameterError is raised for other
+    arguments, ModelError for joints of another model or with several coordinates.
 
     Raises:
         ParameterError: no mapping, or numbers out of range.

@@ -143,9 +143,10 @@ class JointTwist:
 
 
 def coordinates_of(joint: str, kind: str, axis: Array, pivot: Array) -> list[JointTwist]:
-    """Return the coordinates of a URDF joint of a type (``kind``) at the initial pose. Each is a twist
-    (velocity field) about, along or normal to its axis through ``pivot``. A planar joint has a rotation and
-    two translations, a floating one three rotations, then three translations."""
+    """Return the twists (4 by 4 velocity matrices) of the coordinates of a URDF ``joint`` of type ``kind`` at the
+    initial pose. They rotate about or translate along ``axis`` through ``pivot``. A planar joint has a rotation
+    and two translations normal to the axis, a floating one three rotations, then three translations. The list is
+    empty for fixed joints."""
     turns, ways = {
         "revolute": ([axis], []),
         "continuous": ([axis], []),
@@ -216,9 +217,10 @@ def regular_inertia(inertia: LinkInertia, carried: LinkInertia) -> LinkInertia:
 
 
 def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
-    """Return the inertia of links from their shapes (``surfaces``, meshes of trimesh), scaled to a mass [kg].
-    Where the mass is zero, the density is 1000 kg/m^3. Surfaces with holes are replaced by their convex hull.
-    Without any volume the inertia is of a small body with a radius of gyration of 1 cm."""
+    """Return the inertia of a link from its shapes, filled homogeneously and scaled to a ``mass`` [kg]. Shapes are
+    surface meshes of trimesh; meshes with holes are replaced by their convex hull. For mass zero, the density is
+    1000 kg/m^3. Without any volume, the inertia is that of a small body with a radius of gyration of 1 cm (for
+    mass zero, 1 g)."""
     parts = []
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull

@@ -531,9 +531,10 @@ def state_basis(
 def motion_basis(
     method: ReductionMethod, frequencies: Sequence[float] | None, static_correction: bool
 ) -> Callable[[LinearMechanics, int], Array]:
-    """Return a function (second-order model, count) that computes a reduction basis of ``count`` motions by
-    the given method: modal, Craig-Bampton or Krylov. Krylov bases match responses at ``frequencies`` [rad/s],
-    modal ones end with static responses if ``static_correction``."""
+    """Return a function that computes a reduction basis of motions by the given ``method``: modal, Craig-Bampton
+    or (for all others) Krylov. It is called with a second-order model and the number of columns. Krylov bases
+    match responses at ``frequencies`` [rad/s] (None: chosen automatically). Modal bases end with static responses
+    if ``static_correction``."""
     match method:
         case ReductionMethod.MODAL:
             return partial(modal_basis, static_correction=static_correction)
