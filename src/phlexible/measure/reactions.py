@@ -95,8 +95,8 @@ def drive_forces(run: RecordedRun, joint: Joint) -> Array:
 
 def reaction(run: RecordedRun, joint: Joint) -> tuple[Array, Array]:
     """Return the force [N] and the moment [N m] that a joint with its drives exerts on the body of its second
-    port. Each has the shape (instants, 3), in world axes at all instants of a run. The moment is about the second
-    port; both follow from the multipliers.
+    point. Each has the shape (instants, 3), in world axes at all instants of a run. The moment is about the second
+    point. Both are sums of constraint gradients times the recorded multipliers.
 
     Returns:
         World axes, about the attachment's point, each of shape (N + 1, 3).

@@ -317,8 +317,9 @@ def _surfaces_in_space(
     before, behind, longest = NEARER * scene.reach * viewer, FARTHER * scene.reach, edge_length * scene.reach
 
     def faces_at(k: int, strength: float, age: int = 0) -> Iterator[tuple[Array, Array]]:
-        """Yield the corners and colours of each body at the instant with index ``k``, faded by ``strength``
-        below 1. Surfaces of greater ``age`` (number of later instants drawn) are put farther from the viewer,
+        """Yield the corners and colours of the surface triangles of each body at the instant with index ``k``,
+        faded by ``strength`` below 1. With ``strength`` 1 the edges follow. Faded bodies that have hardly moved
+        are skipped. Surfaces of greater ``age`` (number of later instants drawn) are moved away from the viewer,
         behind later ones in the same plane."""
         for points, body, own in zip(every, bodies, edges, strict=True):
             if strength < 1 and np.linalg.norm(points[k] - points[instant], axis=1).max() < APART * scene.reach:

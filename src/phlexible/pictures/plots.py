@@ -86,8 +86,9 @@ def draw_energy(axes: "Axes", time: Array, energy: Energy, width: float | None =
 
 
 def note_below(axes: "Axes", energy: Energy, with_error: bool) -> None:
-    """Add a note below the time axis of an energy plot: what brackets in the legend mean, and the error of the
-    energy balance if ``with_error``."""
+    """Add a note in small print below the time axis of an energy plot. It says what brackets in the legend mean,
+    if an energy is not zero at the start, and with ``with_error`` the largest absolute error of the energy balance
+    [J]."""
     notes = []
     if any(values[0] for values in energy_curves(energy).values()):
         notes.append("in brackets: energy at the start [J]")

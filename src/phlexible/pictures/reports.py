@@ -219,8 +219,9 @@ Tree = dict[str, Any]
 
 
 def scene_data(scene: Scene, fields: Mapping[int, Sequence[NodeField]], pack: Packing) -> Tree:
-    """Return a scene (drawable mechanism) as nested dictionaries that the 3D viewer of a report reads. Arrays are
-    stored in ``pack``; ``fields`` are stresses and forces for colours by index of the body."""
+    """Return a scene (drawn mechanism) as nested dictionaries that the 3D viewer of a report reads. Arrays are
+    stored in ``pack`` and replaced by their numbers. ``fields`` maps the index of a body to its stresses and
+    forces at the nodes, which are stored as colours."""
     moved = moved_data(scene, pack)
     skins: list[Tree] = []
     known: dict[int, int] = {}

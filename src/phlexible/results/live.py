@@ -97,9 +97,9 @@ class StoredSteps:
             self.chunks = [self.last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
-        """Return a copy of the stored instants of a live run without the last ``-steps`` time steps (``steps``
-        is zero or negative). Return None if the new last instant is not stored or its time differs from
-        ``time`` [s]."""
+        """Return a copy of these stored instants of a live run without the last ``-steps`` time steps; ``steps``
+        is zero or negative. Return None if the instant that would be the last is not stored, or if its time is not
+        exactly ``time`` [s]."""
         behind = -steps
         for k in range(len(self.chunks) - 1, -1, -1):
             block = self.chunks[k]

@@ -133,9 +133,9 @@ def attach_motion(motion: Motion | None, error: BaseException) -> None:
 
 
 def warn_about_run(motion: Motion, steps: int | None) -> Motion:
-    """Warn the user of problems of a run and return its ``motion``, to whose warnings the texts are added.
-    Problems are an interruption, too long time steps and bodies beyond the limits of their models. If a controller
-    makes the loop unstable, this is the only warning, since it explains the others."""
+    """Warn the user of problems of a run and return its ``motion``, to whose warnings the texts are appended.
+    Problems are an interruption, too long time steps and bodies beyond the limits of their models. If there are
+    any and a controller makes the loop unstable, only this is reported, since it explains the others."""
     try:
         interrupted = f"the run was interrupted at t = {motion.time[-1]:.9g} s: it ends there"
         found: list[tuple[str, type[Warning]]] = [] if motion.is_complete else [(interrupted, StepWarning)]

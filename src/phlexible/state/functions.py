@@ -506,10 +506,10 @@ class FunctionSet:
         return self.rates_along(self.gradients(at), self.set.rates(at, velocity)) + self._timed_rates(at)
 
     def accelerations(self, at: Instants) -> Array:
-        """Return the second time derivatives of this set's functions at zero acceleration, shape (instants,
-        functions). They come from the velocities of ``at``, from moving ground frames, and from prescribed
-        functions of time. The Jacobian times the accelerations has to be added for the complete second
-        derivatives."""
+        """Return the second time derivatives of these scalar functions of the pose at zero acceleration of the
+        system, shape (instants, functions). They are terms quadratic in the velocities of ``at``, and terms of
+        moving ground frames and prescribed functions of time. The matrix of derivatives times the accelerations
+        has to be added for the complete second derivatives."""
         y = self._difference_vectors(at)
         dy = self.difference_vectors_of(self.set.rates(at, at.velocity))
         ddy = self.difference_vectors_of(self.set.accelerations(at))

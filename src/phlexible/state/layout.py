@@ -148,9 +148,8 @@ class Layout:
     @cached_property
     def cluster(self) -> IntArray:
         """Return the index of the matrix block that contains the velocities of each floating body or node, shape
-        (carriers,). The blocks are the diagonal blocks of the block elimination that solves a time step. Each
-        floating body or node has a block of its own, except nodes of soft bodies, several of which are in one
-        block."""
+        (bodies and nodes,). The blocks are the diagonal blocks of the block elimination that solves a time step.
+        Each floating body or node has a block of its own; only nodes of soft bodies share blocks."""
         found, first = [], 0
         for body in self.bodies:
             sizes = body.clusters or (1,) * (body.node_count or 1)

@@ -402,8 +402,9 @@ class RecordedRun(PickledFields):
 
     def port_in_run(self, port: Port, argument: str = "attachment") -> Port:
         """Return the point of a body or of the ground that corresponds to ``port`` in this recorded run. A point
-        on a body of another copy of the model is replaced by that on the equal body here. Other objects and frames
-        that were not recorded raise ``ModelError``, with ``argument`` in the message.
+        on a body of a copy of the model is replaced by the point at the same location on the equal body here.
+        Other objects, and moving frames that were not recorded, raise ``ModelError`` with ``argument`` in the
+        message.
 
         Raises:
             ModelError: the body is not in the model, or no joint of the model uses the frame.
@@ -544,9 +545,9 @@ def _projection_of_phase(run: RecordedRun) -> Array:
 
 
 def chunks(run: RecordedRun) -> list[slice]:
-    """Return consecutive slices of the instants of a recorded ``run``, equally long, at least one instant each.
-    They are so short that dense matrices of all instants of a slice have about CHUNK_VALUES entries. The last
-    slice may end after the run."""
+    """Return consecutive slices that cover all instants of a recorded ``run``, equally long, at least one instant
+    each. Computations go slice by slice to limit memory: dense matrices of all instants of a slice have about
+    CHUNK_VALUES entries. The last slice may end after the run."""
     rows = len(run.system.owners)
     widths = [placed.data.velocity_count for placed in run.system.bodies]
     frames = run.system.layout.frames

@@ -290,9 +290,10 @@ class System(PickledFields):
         return {}
 
     def phase(self, locks: Array) -> "Phase":
-        """Return the system with only those constraints that are active for given lock positions, shape
+        """Return this system with only those constraints that are active for given lock positions, shape
         (switches,), where NaN marks an open lock. The result is a ``Phase``: the system with these constraints,
-        and their indices. It is created once for each set of closed locks and cached."""
+        and their indices. It is created once for each set of closed locks and cached. With all locks closed it is
+        the system with all constraints."""
         is_locked = ~np.isnan(locks)
         if is_locked.all():
             return self.whole_phase

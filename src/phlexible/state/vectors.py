@@ -222,10 +222,10 @@ class VectorSet:
         return np.asarray(self._undeformed + self._shapes.of(at.eta).reshape(at.count, -1, 3))
 
     def rates(self, at: Instants, velocity: Array) -> Array:
-        """Return the time derivatives of all k points and directions of this set in world axes, shape
-        (instants, k, 3). They are computed from the given ``velocity`` of the system, shape (instants,
-        velocities), and the motion of ground frames. A ``MeasuredInstant`` returns its measured rates instead
-        and ignores ``velocity``."""
+        """Return the time derivatives of the k vectors (points and directions) of this set in world axes, shape
+        (instants, k, 3). They are computed from the ``velocity`` of the system, shape (instants, velocities), and
+        the motion of ground frames. For a ``MeasuredInstant`` (state with measured vectors) its measured rates are
+        returned and ``velocity`` is ignored."""
         if isinstance(at, MeasuredInstant):
             return np.asarray(at.measured(self)[1])
         result = self.prescribed_rates(at)

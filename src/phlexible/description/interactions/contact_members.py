@@ -175,8 +175,9 @@ def touchable_part(part: object) -> object:
 
 
 def dimensions_of(part: Side) -> Iterator[int]:
-    """Yield the dimension (1, 2 or 3) of the model of each body on which a part of a contact is. For a beam or rod
-    of several bodies only the dimension of its first body is yielded; for points of the ground nothing."""
+    """Yield the dimension (1, 2 or 3) of the model of each body to which one side of a contact (``part``) belongs.
+    For a beam or rod of several bodies only the dimension of its first body is yielded; for points of the ground
+    nothing."""
     match part:
         case PlacedBody():
             yield part.data.dimension

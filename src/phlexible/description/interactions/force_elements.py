@@ -648,10 +648,10 @@ class SpringDamper(ForceElement):
         return self.first, self.second
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the force law of a spring and damper along the distance of its two points, as a tuple of one. The
-        rest length is ``length``, or the initial distance. With ``tension_only`` the law is one-sided and never
-        pushes the points apart. Raise ``ModelError`` for points that coincide initially. ``dimension`` is not
-        used.
+        """Return the force law of this spring and damper along the distance of its two points, as a tuple of one.
+        It pulls the points together beyond the rest length, which is ``length`` or the initial distance, and
+        pushes them apart below. With ``tension_only`` the spring never pushes. Raise ``ModelError`` for points
+        that coincide initially. ``dimension`` is not used.
 
         Raises:
             ModelError: the points coincide at the initial pose.

@@ -118,7 +118,7 @@ class PointLoad(Load, DirectedLoad):
         return self.at_time(0.0)
 
     def at_time(self, time: float) -> Array:
-        """Return the value of a force or torque at a time [s], shape (3,) [N or N m]: the user's constant or
+        """Return the value of this force [N] or torque [N m] at a ``time`` [s], shape (3,): the user's constant or
         function of time. It is zero for a controller (``Feedback``), which has no value before the run.
         ParameterError is raised unless the value is three finite numbers.
 

@@ -105,10 +105,10 @@ class RodElement(ForceElement):
         ]
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
-        """Return the elastic force laws of a rod's finite element, one spring for each quadrature point and strain
-        component. With the section stiffness C = L D L^T, spring i acts on component i of L^T strain. Its
-        stiffness is D_i times the point's length, its rest value that of the stress-free rod. ``dimension`` is the
-        number of space dimensions of the model (1, 2 or 3)."""
+        """Return the elastic force laws of this rod element, one spring for each quadrature point and strain
+        component. With the factors C = L D L^T of the section stiffness C, spring i acts on component i of L^T
+        times strain. Its stiffness is D_i times the length of the point [m], its rest value that of the
+        stress-free rod. ``dimension`` is that of the model (1, 2 or 3)."""
         kept = list(KEPT[dimension])
         found, functions, relaxation = [], self.functions(dimension), self.rod.relaxation
         roots = [np.diag(lower) for lower in self._cholesky_factors(dimension)]

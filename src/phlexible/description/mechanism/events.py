@@ -171,9 +171,9 @@ def _released(release: object, known: Sequence[Constraint]) -> tuple[Constraint,
 
 
 def locks_of(events: Sequence[Event], known: Sequence[Constraint]) -> Iterator[JointRelation]:
-    """Yield the relations of joint coordinates (``JointRelation``, such as gears and locked joints) that the given
-    events lock during a run. Each object is yielded once, and none that is already among the existing constraints
-    ``known``. Other kinds of constraint that events lock are skipped."""
+    """Yield the relations between joint coordinates (``JointRelation``: gears, locked joints) that the given
+    events lock during a run, in the order of ``events``. Each object is yielded once; objects in ``known``, the
+    existing constraints, and other kinds of constraint are skipped."""
     seen: list[Constraint] = list(known)
     for event in events:
         for constraint in event.locked:
