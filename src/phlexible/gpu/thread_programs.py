@@ -154,6 +154,8 @@ def thread_program(
 
 def assembly_text(text: str) -> str:
     """Translate the LLVM text of a program into the assembly language of NVIDIA's GPUs (PTX) and return that text.
+    The code is optimized first, with all functions inlined. ``UnknownFunctionsError`` is raised if it calls
+    functions that GPUs do not have.
 
     Raises:
         UnknownFunctionsError: it needs functions that they do not have.

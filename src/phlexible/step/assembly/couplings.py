@@ -183,8 +183,9 @@ class Couplings:
 
     @cached_property
     def node_sizes(self) -> list[int]:
-        """Number of rows of each node (block) of Newton's matrix, as a list: velocities of each cluster of bodies,
-        then ``dimension`` for each auxiliary unknown, then the number of scalar equations of each constraint."""
+        """Return the number of rows of each block of Newton's matrix, as a list. The blocks are clusters of bodies
+        (their velocities), then auxiliary unknowns (``dimension`` rows each), then constraints (their scalar
+        equations)."""
         constraints = self.interactions[: self.constraint_count]
         return [
             *np.bincount(self.layout.cluster, self.layout.widths).astype(np.int64).tolist(),

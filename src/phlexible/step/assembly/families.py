@@ -181,8 +181,9 @@ class SoftTables:
         return len(self.groups) + len(self.products) + len(self.surfaces)
 
     def edges(self, layout: Layout) -> set[tuple[int, int]]:
-        """Return the pairs of groups of nodes (clusters of the elimination) that have an element in common, the
-        lower index first. ``layout`` says to which group a node belongs."""
+        """Return the pairs of block indices of Newton's matrix that soft bodies and shells couple, the lower index
+        first. A block is a cluster of nodes; two clusters are coupled if they have an element in common.
+        ``layout`` says to which cluster a node belongs."""
         found: list[IntArray] = []
         for _, carriers in (*self.groups, *self.products):
             nodes = layout.cluster[carriers]
@@ -286,9 +287,10 @@ def _element_tables(
 
 
 def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: Offsets) -> Tables:
-    """Return the tables "product_..." of the compiled time step, as arrays by their names. They describe all
-    elements whose strains are scalar products of nodal vectors, such as shells. They contain the indices of the
-    elements' nodes and the offsets (``offsets``) of the blocks of pairs of nodes in Newton's matrix."""
+    """Return the arrays that describe shell elements, whose strains are scalar products of nodal vectors, to the
+    compiled time step. They are in a dictionary by name: node indices, the pairs of vectors that are multiplied,
+    stiffness blocks, values without stress, and offsets of blocks in Newton's matrix. ``offsets`` looks up the
+    offsets for all pairs of nodes of an element."""
     group, count, nodes, blocks = _element_tables(groups, offsets)
     kinds = [own for own, _ in groups]
     pairs = [own.pairs + (own.position_count > 0) for own in kinds]  # of nodes, the first place has no vector

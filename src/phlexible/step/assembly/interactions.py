@@ -429,8 +429,9 @@ class InteractionTables:
         self.collector = VectorCollector(self.resolver)
 
     def function(self, row: Bilinear) -> Function:
-        """Return the scalar function of a scalar constraint or coordinate (``row``) with the indices of its
-        difference vectors. New difference vectors are added to the tables."""
+        """Return the scalar function of a scalar constraint or coordinate (``row``), a sum of scalar products of
+        vector differences. In it vector differences and functions of time are replaced by indices. New vector
+        differences and paths are added to the lists of the model."""
         terms = tuple(
             Term(
                 t.coefficient,
@@ -496,9 +497,10 @@ class InteractionTables:
         return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def real_tables(self, coupled: Couplings) -> Tables:
-        """Return the tables "vector_base", "shape", "term_coefficient" and "function_constant" of the compiled
-        time step: undeformed vectors, shape functions, coefficients and constants of scalar functions.
-        ``coupled`` is the structure of all interactions, with the nonzero shape functions of each vector."""
+        """Return the floating-point arrays that describe vectors and scalar functions to the compiled time
+        step, in a dictionary by name. They are undeformed vectors, shape functions, coefficients of terms and
+        constants. ``coupled`` is the structure of all interactions, with the range of nonzero shape functions
+        of each vector."""
         functions = [function for each in self.interactions for function in each.functions]
         shapes = [np.zeros((0, 3))]
         for vector, kind in zip(self.collector.vectors, coupled.vectors, strict=True):

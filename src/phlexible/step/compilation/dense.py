@@ -145,7 +145,8 @@ def exchange_rows(a: Reals, k: int, pivot: Choice, stride: int, count: int) -> N
 @compiled
 def take_pivot(a: Reals, k: int, n: int, stride: int, pivots: Choices) -> Truth:
     """Select the pivot row for column k of an (n, n) matrix a, store its index in ``pivots[k]`` and exchange it
-    with row k. Rows of a begin ``stride`` entries apart. Returns False where the column has no usable pivot."""
+    with row k. Rows of a begin ``stride`` entries apart. Return False if the column has no usable pivot, that is,
+    the matrix is singular; then no rows are exchanged. In SIMD lanes each lane has its own pivot."""
     is_found: Truth
     pivots[k], is_found = pivot_row(a, k, n, stride)
     if any_of(is_found):
@@ -199,8 +200,9 @@ def _swap(a: Reals, b: Reals, count: int) -> None:
 
 @compiled
 def solve(a: Reals, n: int, stride: int, pivots: Choices, b: Reals, step: int, columns: int) -> None:
-    """Solve A X = b for the (n, columns) right-hand sides b in place, with the LU factors a and ``pivots`` of
-    ``factor``. Rows of a begin ``stride``, rows of b ``step`` entries apart."""
+    """Solve A X = b in place for the (n, columns) right-hand sides b by forward and backward substitution. a
+    contains the LU factors of ``factor``, with reciprocals of the pivots on the diagonal, ``pivots`` the row
+    exchanges. Rows of a begin ``stride``, rows of b ``step`` entries apart."""
     if columns == 1 and step == 1:
         solve_vector(a, n, stride, pivots, b)
         return

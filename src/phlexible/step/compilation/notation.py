@@ -795,9 +795,10 @@ def _rows_at(which: int) -> Callable[..., Any]:
 
 @intrinsic
 def request_field(typing: Any, tables: Any, requests: Any, name: Any) -> Any:
-    """Return, in compiled code (as Numba intrinsic), the field ``name`` of the request records of all SIMD lanes
-    (mechanisms) of ``tables``. The result is a number with a value for each lane. ``typing`` is Numba's typing
-    context."""
+    """Return the floating-point field ``name`` of a call's request records, in SIMD lanes with a value for each
+    lane (mechanism). This is a Numba intrinsic, used in compiled code: it returns the signature and the function
+    that emits the code. ``tables`` says the number of lanes, ``requests`` are the records, ``typing`` is Numba's
+    typing context."""
     if not isinstance(name, types.StringLiteral):
         return None
     record = requests.dtype

@@ -132,8 +132,8 @@ class StartCall:
 
 
 def completed(run: WholeRun[Result]) -> Result:
-    """Make all calls of one run, given as a generator of time step calls, one after the other, and return the
-    result of the run."""
+    """Make all calls of the compiled loop that a ``run``, a generator of calls, yields, one after the other.
+    Return the value that the generator returns at its end."""
     try:
         while True:
             next(run).take()

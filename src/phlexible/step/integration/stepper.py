@@ -383,7 +383,7 @@ class Stepper(MechanismState):
     def control(self, time: float) -> None:
         """Evaluate all controllers of the model with the present state at a time [s], and store the load values
         that they return in the stepper. These loads act unchanged in all time steps until the next call
-        (zero-order hold)."""
+        (zero-order hold). Sensor values are computed first unless they belong to this time already."""
         if time != self.measured_at:
             self.now(time)
         held = np.zeros_like(self._controller_values)

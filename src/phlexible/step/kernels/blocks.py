@@ -221,8 +221,9 @@ def factor_visit(t: Tables, index: int) -> Truth:
 @compiled
 def gather_blocks(t: Tables, index: int) -> None:
     """Copy the upper off-diagonal blocks of entry ``index`` of the elimination order side by side into one wide
-    block in the same memory. There is one block for each later entry that is coupled to it. Products with long
-    rows take half the time. ``t`` contains all arrays of the model and its state."""
+    block in the same memory. There is one block for each later entry of the order that is coupled to ``index``.
+    Products of few long rows are faster than of many short ones. ``t`` contains all arrays of the model and its
+    state."""
     begin, end, n, column = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index], 0
     width, wide = later_row_count(t, begin, end), t.blocks + t.upper[begin]
     fill(t.product, n * width, 0.0)

@@ -150,9 +150,9 @@ def joint_force_norm(t: Tables, f: int) -> float:
 
 @compiled
 def line_stretch(t: Tables, f: int) -> float:
-    """Return the ratio |X'| of length in space to undeformed length of the line along which the friction of force
-    element f acts. It is that at the start of the time step, and 1 unless f belongs to a joint that slides along a
-    deformable line. ``t`` contains all arrays of the model and its state."""
+    """Return the stretch |X'|, deformed over undeformed length, of the guide line along which the friction of
+    force element f acts. It is evaluated at the sliding point at the start of the time step, and 1 unless f
+    belongs to a joint that slides along a line. ``t`` contains all arrays of the model and its state."""
     if t.slide_of[f] < 0:
         return 1.0
     slope = t.slide_along[t.slide_of[f]]
@@ -318,10 +318,11 @@ def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
 def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return the mean friction force of a bristle (friction spring of stiffness k, damping d and deflection z) in
-    a time step of length h. It points along the slip u and is at most ``limit``; friction on the sliding body is
-    its opposite. Then follow its derivative with respect to the limit, and e, a, s of its derivative a I - s e e^T
-    with respect to u. Last are the deflection at the end and whether it slips."""
+    """Return the mean force of a friction spring (bristle) in a time step of length h [s], and its derivatives.
+    The spring has stiffness k, damping d and deflection z. The force points along its stretch by the slip u and is
+    at most ``limit``; friction on the sliding body is its opposite. Then follow its derivative with respect to the
+    limit, and e, a, s of its derivative a I - s e e^T with respect to u. Last are the deflection at the end and
+    whether it slips."""
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z

@@ -59,10 +59,10 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
 
 @compiled
 def contact_stiffness(stiffness: float, p: float, depth: float, change: float, mobility: float, h: float) -> float:
-    """Return the stiffness dN/dx of a contact of exponent p: ``stiffness`` for p = 1, else the one at the
-    deepest penetration x it reaches. The penetration is ``depth`` now and grows by ``change`` in a time step
-    of length h, or by less where the effective mass 1 / ``mobility`` stops before at the approach speed
-    ``change`` / h."""
+    """Return the stiffness dN/dx of a contact with force ``stiffness`` times x^p, at the deepest penetration x
+    that it reaches. For p = 1 it is ``stiffness``. The penetration is ``depth`` now and grows by ``change`` in a
+    time step of length h [s]. It grows less if the effective mass 1 / ``mobility`` at the approach speed
+    ``change`` / h is stopped before."""
     if p == 1.0:
         return stiffness
     if mobility > 0.0:
@@ -168,10 +168,10 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
-    """Store the mobility (inverse effective mass) of the stop of force element f, and raise its bodies' loads to
-    its force at rest. The mobility of each body is in ``t.group_mobility``; loads, in ``t.loaded``, forces times
-    the root of the mobility, are used for the choice of substeps. ``t`` contains all arrays of the model and its
-    state."""
+    """Compute the mobility (inverse effective mass) of the stop of force element f, and raise the loads of its
+    bodies to its force at rest. The mobilities are stored in ``t.mobility`` and, for each body, in
+    ``t.group_mobility``. A load, in ``t.loaded``, is a force times the root of the mobility; it decides on
+    substeps. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):

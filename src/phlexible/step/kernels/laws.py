@@ -370,11 +370,11 @@ def compute_coordinate_force(t: Tables, i: int, h: float, damping: float) -> Non
 
 @compiled
 def compute_weighted_force(t: Tables, i: int, h: float, damping: float) -> None:
-    """Compute the change of the coordinate of interaction i in a time step and its generalized forces on the
-    scalar functions. The coordinate is a distance, slip or position along a line; weights come from
-    ``coordinate_weights`` or ``slide_weights``. Results are in ``t.theta_change`` and ``t.generalized``,
-    derivatives of the forces in ``t.tangent``. h is the length of the time step [s], ``damping`` numerical
-    damping. ``t`` contains all arrays of the model."""
+    """Compute the change of interaction i's coordinate in a time step, and the generalized forces on its scalar
+    functions w. The coordinate is a distance, slip, length or position along a line. Its change is weights times
+    changes of w, the forces are the force along it times the weights of ``coordinate_weights`` or
+    ``slide_weights``. Results are in ``t.theta_change`` and ``t.generalized``, derivatives in ``t.tangent``. h is
+    the length of the time step [s]. ``t`` contains all arrays of the model."""
     f, (first, count) = i - t.constraints, acting_functions(t, i)
     if t.coordinate_of[i] >= SLID:
         slide_weights(t, i)

@@ -416,10 +416,10 @@ def step_length_ratio(t: Tables, h: float) -> float:
 
 @compiled
 def solve_recurrence(t: Tables, products: Reals) -> None:
-    """Compute the six coefficients of a linear recurrence by which each extrapolation error follows from the six
-    before it. They are a least-squares fit, solved by elimination from ``products``, the scalar products of past
-    errors, and are stored in the last column of ``t.recurrence``. ``t`` contains all arrays of the model and its
-    state.
+    """Compute the six coefficients of a linear recurrence by which each velocity extrapolation error follows from
+    the six errors before it. They are a regularized least-squares fit, solved by symmetric elimination from
+    ``products``, the scalar products of past errors, and stored in the last column of ``t.recurrence``. ``t``
+    contains all arrays of the model and its state.
 
     An error that is a combination of later ones has the coefficient 0.
     """

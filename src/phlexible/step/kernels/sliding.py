@@ -77,10 +77,10 @@ def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tupl
 
 @compiled
 def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
-    """Return the direction w whose scalar product with the vectors of a line is a coordinate of this ``kind``. For
-    SLID it is -way / |way|^2, for FIRST_OFFSET and SECOND_OFFSET a unit vector normal to ``way``. ``way`` is the
-    derivative of the line with respect to the position along it. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the direction w whose scalar product with vectors of a guide line is a sliding joint's coordinate of
+    this ``kind``. For SLID, the position along the line, it is -way / |way|^2. For FIRST_OFFSET and SECOND_OFFSET,
+    offsets across it, it is a unit vector normal to ``way``. ``way`` is the derivative of the line with respect to
+    the position along it. ``t`` contains all arrays of the model and its state."""
     if kind == SLID:
         return (-1.0 / dot(way, way)) * way
     if t.dimension == 2:

@@ -348,9 +348,9 @@ def metric_change(F: Matrix, dF: Matrix) -> tuple[Vector, Vector]:
 
 @compiled
 def strained_point(t: Tables, e: int, p: int) -> tuple[Matrix, Matrix, Vector, Vector, Vector, Vector]:
-    """Return the deformation at quadrature point p of soft element e in a time step, six values. They are F'
-    (three columns of the deformation gradient F) at the start and its change, then (C_11, C_22, C_33) and (C_23,
-    C_13, C_12) of C = F'F at the start, and the changes of both. ``t`` contains all arrays of the model and its
+    """Return six values that describe the deformation at quadrature point p of soft element e in a time step. They
+    are the transposed deformation gradient F' at the start and its change, then (C_11, C_22, C_33) and (C_23,
+    C_13, C_12) of C = F' F at the start, and the changes of both. ``t`` contains all arrays of the model and its
     state."""
     F, dF = deformation_gradient(t, e, p, t.position), deformation_gradient(t, e, p, t.shift)
     c, o = metric(t, e, F)
@@ -468,9 +468,9 @@ def advance_point_branches(t: Tables, e: int, p: int, dc: Vector, do: Vector, h:
 
 @compiled
 def branch_density(t: Tables, e: int, p: int) -> float:
-    """Return the energy density stored in the springs of the Maxwell branches at quadrature point p of soft
-    element e [J/m3]. A Maxwell branch is a spring and a dashpot in series. ``t`` contains all arrays of the model
-    and its state."""
+    """Return the elastic energy density [J/m3] in the springs of the Maxwell branches at quadrature point p of
+    soft element e. A branch is a spring and a dashpot in series; its energy is the small-strain elastic energy of
+    its spring strain times the branch's relative modulus. ``t`` contains all arrays of the model and its state."""
     g, stored = t.soft_group[e], 0.0
     count = t.soft_branches_count[g]
     for n in range(count):
@@ -629,10 +629,10 @@ def pressure_work(t: Tables, q: int) -> float:
 
 @exported
 def add_pressure_tangents(t: Tables, h: float) -> None:
-    """Subtract h times the derivatives of the forces of all pressures on soft bodies from Newton's matrix. The
-    derivatives are those with respect to nodal velocities at the end of a time step of length h; they belong to
-    the blocks of pairs of nodes of a face in ``t.blocks``. Other loads are skipped. ``t`` contains all arrays of
-    the model and its state."""
+    """Subtract h times the derivatives of the forces of all pressures on soft bodies from Newton's matrix
+    ``t.blocks``. They arise since the normals and areas of the faces change. The derivatives are with respect to
+    nodal velocities at the end of a time step of length h [s], in the blocks of pairs of nodes of a face. Other
+    loads are skipped. ``t`` contains all arrays of the model and its state."""
     for q in range(t.loads):
         if t.load_kind[q] != PRESSURE:
             continue

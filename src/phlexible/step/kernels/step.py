@@ -102,7 +102,8 @@ def constraint_value(t: Tables, m: int) -> float:
 @compiled
 def constraint_scale(t: Tables, m: int) -> float:
     """Return a bound of the sum of the absolute values of the terms of constraint row m, the scale of its
-    round-off. A row is one scalar equation of a joint or drive. ``t`` contains all arrays of the model and its
+    round-off. It is for the end of the time step. A row is one scalar equation of a joint or drive; terms are
+    its constant, scalar products and coordinates of a relation. ``t`` contains all arrays of the model and its
     state."""
     total = abs(t.function_end[m])
     for p in range(t.terms_begin[m], t.terms_end[m]):

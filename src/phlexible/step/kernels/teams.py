@@ -117,10 +117,10 @@ def add_lane(source: Reals, target: Reals, lane: int, count: int) -> None:
 
 @exported
 def start_teams(t: Tables, continues: bool) -> None:
-    """Compute the velocities, elastic coordinates, moments and strains at the start of the time step of all bodies
-    in teams, from the state. If the step ``continues`` an accepted one, strains are those of its end. A team is a
-    set of equal bodies that are computed together in SIMD lanes. ``t`` contains all arrays of the model and its
-    state."""
+    """Compute the velocities, elastic coordinates, moments and strains at the start of the time step for all
+    groups of equal bodies, from the state. The bodies of a group are computed together in SIMD lanes, and results
+    stay in the arrays of the lanes. If the step ``continues`` an accepted one, strains are those of its end. ``t``
+    contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own, b = tables_of_teams(t.team[0]), frame_of(t, g, 0)
         v, c, n = t.velocities_begin[b], t.coordinates_begin[b], t.velocities_count[b]
@@ -254,9 +254,9 @@ def substitute_teams(t: Tables, b: Reals, returns: bool) -> None:
 
 @exported
 def energies_of_teams(t: Tables, h: float, damping: float, with_parts: bool) -> None:
-    """Add the energies and losses in the time step of all bodies in teams to the table ``t.frame_energy``, shape
-    (6,) [J]. They are those of ``frame_energies``; ``with_parts`` adds the sum of absolute terms. A team is a set
-    of equal bodies that are computed together in SIMD lanes. h is the length of the time step [s], ``damping``
+    """Add the energies and losses in the time step of all groups of equal bodies to ``t.frame_energy``, shape (6,)
+    [J]. They are kinetic and strain energy at start and end, the loss, and if ``with_parts`` a scale of round-off.
+    The bodies of a group are computed together in SIMD lanes. h is the length of the time step [s], ``damping``
     numerical damping. ``t`` contains all arrays of the model and its state."""
     for g in range(active_team_count(t)):
         own = tables_of_teams(t.team[0])

@@ -153,10 +153,11 @@ def end_difference(t: Tables, y: int) -> Vector:
 
 @compiled
 def apply_forces(t: Tables, h: float) -> None:
-    """Subtract h times the forces ``t.pull`` on points and directions, the forces of rods and all weights from the
-    balances in ``t.residual``. The balances belong to the bodies and nodes that carry the points; rotations are
-    balanced in body axes. The sums in world axes are stored in ``t.force_sum`` and ``t.moment_sum``. See
-    docs/theory.md, 4, (4.6 to 4.9). ``t`` contains all arrays of the model and its state."""
+    """Subtract h times all forces from the balances of bodies and nodes in ``t.residual``: the forces ``t.pull``
+    on points and directions, forces of rods, and weights. Moments and elastic forces are computed at the mean
+    pose; moments are balanced in body axes. The sums of forces and moments in world axes are stored in
+    ``t.force_sum`` and ``t.moment_sum``. See docs/theory.md, 4, (4.6 to 4.9). ``t`` contains all arrays of the
+    model and its state."""
     d = t.dimension
     for b in range(t.carriers):
         t.force_sum[b] = t.weight[b]

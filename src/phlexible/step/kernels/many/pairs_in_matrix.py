@@ -186,10 +186,10 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def gather_end(t: Tables, e: int, is_first: bool) -> None:
-    """Add the motions and levers of the contact point at end e of a pair to ``t.pair_motion`` and
-    ``t.pair_lever``, for each velocity of its body. Both are set to zero before if ``is_first``. A motion is the
-    displacement of the point for a unit velocity; a lever times a force is the generalized force. ``t`` contains
-    all arrays of the model and its state."""
+    """Add the motions and levers of a contact point at end e of a contact pair to ``t.pair_motion`` and
+    ``t.pair_lever``. There is one of each for each velocity of the body at this end. Both arrays are set to zero
+    before if ``is_first``. A motion is the displacement of the point for a unit velocity; the scalar product of
+    lever and force is the generalized force. ``t`` contains all arrays of the model and its state."""
     b, d, nothing = t.held_carrier[e], t.dimension, vector(0.0, 0.0, 0.0)
     rigid, width, half = t.rigid_of[b], t.velocities_count[b], t.held_weight[e] * t.pair_half_step[0]
     for i in range(width if is_first else 0):
