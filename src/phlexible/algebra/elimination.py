@@ -197,7 +197,8 @@ class BlockSchedule:
 
 
 def in_lines(count: int) -> int:
-    """Return the length of a row of ``count`` numbers in memory: that of whole cache lines if the row is long."""
+    """Return the number of entries that a row of ``count`` numbers occupies in memory. Long rows are padded to
+    whole cache lines; short rows are not padded."""
     return count if count < LONG else -(-count // LINE) * LINE
 
 

@@ -501,9 +501,9 @@ class WeightedSums:
 def weighted_sums(
     entries: Sequence[tuple[float, int, int]], count: int, size: int, cancels: bool = False
 ) -> WeightedSums:
-    """Return ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W. They are given as a
-    list of entries (weight, index of the sum y, index of the number x) in any order. ``cancels``: a sum of
-    equal x is exactly zero if the sum of its weights is."""
+    """Return a function object for ``count`` weighted sums of ``size`` numbers, y = W x with a sparse matrix W.
+    They are given as a list of entries (weight, index of the sum y, index of the number x) in any order. With
+    ``cancels``, a sum of equal x is exactly zero if the sum of its weights is zero."""
     table = np.array(entries, dtype=np.float64).reshape(-1, 3)
     owners, sources = table[:, 1].astype(np.int64), table[:, 2].astype(np.int64)
     return sums_of(table[:, 0], owners, sources, count, size, cancels)
@@ -756,8 +756,8 @@ def nearest_point(metric: Matrix, matrix: Matrix) -> SaddlePoint:
 
 
 def smallest_solution(metric: Matrix, matrix: Matrix, values: Array) -> Array:
-    """Return the x of least weighted norm ``x.metric.x`` among the solutions of the underdetermined equations
-    ``matrix @ x = values``, shape (n,).
+    """Return the x (n,) of least weighted norm ``x.metric.x`` among the solutions of the underdetermined equations
+    ``matrix @ x = values``. It is computed from the saddle-point system with Lagrange multipliers.
 
     Linearly dependent equations are allowed; if they contradict each other, x leaves a residual.
 

@@ -410,8 +410,9 @@ def _clearly_agree(values: Values, rates: Values, times: Array) -> bool:
 
 
 def _compare_rates(values: Values, rates: Values, times: Array) -> list[WrongRate]:
-    """Return, for each time, a record of time, value of the user's function ``rates`` and the derivative of the
-    function ``values`` by differences. Agreement is not judged."""
+    """Return, for each of ``times``, a record of the time, the value of the user's function ``rates`` there, and
+    the derivative of the function ``values``. The derivative is computed by finite differences. Whether both agree
+    is not judged."""
     triples = zip(times.tolist(), rates(times), first_derivatives(values, times), strict=True)
     return [WrongRate(*triple) for triple in triples]
 

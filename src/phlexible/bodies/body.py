@@ -153,10 +153,10 @@ class NodalBody(Body):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string or soft body at t = 0. They follow
-        from the user's ``shape`` (None: undeformed), rotated and moved to ``position``, and ``velocity``.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3). Abstract: each kind of body
-        implements it.
+        """Return world positions and velocities of the nodes of this string or soft body at t = 0. Positions are
+        the user's ``shape`` (None: undeformed), rotated by ``rotation`` and moved by ``position``. ``velocity`` is
+        in world axes. ``dimension`` is the number of space dimensions of the model (1, 2 or 3). Abstract: each
+        kind of body implements it.
 
         Raises:
             ParameterError: wrong shapes, numbers that are not finite, or nodes out of the plane.

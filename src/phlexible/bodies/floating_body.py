@@ -191,8 +191,9 @@ class FloatingBody:
 
     @property
     def all_moments(self) -> Array:
-        """Second mass moments W[a, b] = int rho Psi_a^T Psi_b of this body, with its shape functions Psi, as a
-        dense array; shape (3, 3, n + 1, n + 1), also if they are stored sparse."""
+        """Second mass moments W[a, b] = int rho Psi_a^T Psi_b of this body as a dense array. The shape is (3, 3, n
+        + 1, n + 1), with axes a and b. The columns of Psi are the position and n displacement shapes. Moments
+        stored as sparse matrices are converted."""
         moments = self.second_moments
         return moments.toarray() if isinstance(moments, LocalMoments) else moments
 

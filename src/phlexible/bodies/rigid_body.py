@@ -219,9 +219,10 @@ class RigidBody(Body):
     def from_stl(
         cls, path: str | PathLike[str], density: float, *, scale: float = 1.0, color: str | None = None
     ) -> Self:
-        """Return a homogeneous rigid body with a density [kg/m3] whose closed surface is read from an STL file
-        (``path``), text or binary. Lengths in the file are in units of ``scale`` [m]; body axes and origin are the
-        same as in the file. Raise ``ParameterError`` for an open surface.
+        """Return a homogeneous rigid body with a ``density`` [kg/m3] whose closed surface is read from an STL file
+        (``path``), text or binary. Positions in the file are multiplied by ``scale`` to get metres. Body axes and
+        origin are the same as in the file. Raise ``ParameterError`` for a missing file, a file without triangles,
+        or an open surface.
 
         Args:
             path: of the file.

@@ -69,8 +69,8 @@ class Skin:
 
     def node_positions(self, eta: Array, scale: float = 1.0) -> Array:
         """Return the positions of the N nodes of this drawn surface in the body frame, shape (k, N, 3) [m]. They
-        are for k vectors eta (k, n) of elastic coordinates. ``scale`` magnifies displacements. For strings and
-        soft bodies, positions are selected from eta themselves and not magnified."""
+        are for k vectors eta (k, n) of elastic coordinates. Displacements are multiplied by ``scale``. For strings
+        and soft bodies, positions are copied from eta itself and not magnified; missing components are zero."""
         if self.coordinates is not None:
             return np.where(self.coordinates >= 0, eta[:, self.coordinates], 0.0)
         return np.asarray(self.positions + scale * np.einsum("pin,tn->tpi", self.shapes, eta))

@@ -59,9 +59,9 @@ class StressSpace:
         return len(self.compliance)
 
     def projected_strain(self, eta: Array) -> Array:
-        """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi:
-        the integrals of phi times strain, shape (s,). They are a linear function of eta plus weighted squares of
-        linear functions of eta."""
+        """Return the strains of a body at elastic coordinates eta (n,), projected on its s stress functions phi,
+        shape (s,). These are the integrals over the body of phi times strain. They are a linear function of eta
+        plus weighted halves of squares of linear functions of eta."""
         return np.asarray(self.rows @ eta + self.factors @ (self.squares @ eta) ** 2 / 2)
 
     def strain_rate_matrix(self, eta: Array) -> Array:

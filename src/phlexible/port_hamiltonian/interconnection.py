@@ -192,9 +192,9 @@ def gyrator(
 def gyrator(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models a and b by a gyrator, ``u_a = -C y_b`` and ``u_b = C^T y_a``, and
-    return the connected model. C is the ``coupling`` matrix, ``ports`` are the names of the connected ports.
-    Inputs of a follow outputs of b and vice versa; there are no new unknowns.
+    """Connect two port-Hamiltonian models a and b by a gyrator, ``u_a = -C y_b`` and ``u_b = C^T y_a``, and return
+    the connected model. C is the ``coupling`` matrix, u are inputs and y outputs of the connected ports, whose
+    names are ``ports``. There are no new unknowns, and power is conserved.
 
     Args:
         coupling: C, shape (size of a's ports, size of b's ports), or C(x_a, x_b) of the states of both models
@@ -221,9 +221,10 @@ def transformer(
 def transformer(
     a: PortHamiltonianModel, b: PortHamiltonianModel, coupling: Coupling, ports: PortNames
 ) -> PortHamiltonianModel:
-    """Connect two port-Hamiltonian models a and b by a transformer, ``u_a = -C u_b`` and ``y_b = C^T y_a``,
-    and return the connected model. C is the ``coupling`` matrix, ``ports`` are the names of the connected
-    ports. Forces are transmitted and velocities tied by a constraint.
+    """Connect two port-Hamiltonian models a and b by a transformer, ``u_a = -C u_b`` and ``y_b = C^T y_a``, and
+    return the connected model. C is the ``coupling`` matrix, u are inputs and y outputs of the connected ports,
+    whose names are ``ports``. The second equation is a constraint; its Lagrange multiplier u_b is appended to the
+    states. Power is conserved.
 
     The input u_b becomes a multiplier, the new last block of the state (42).
 

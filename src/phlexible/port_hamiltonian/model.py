@@ -369,9 +369,10 @@ class PortHamiltonianModel(ABC):
         return np.cumsum(sizes) - sizes, sizes
 
     def with_ports(self, **ports: "Port | PortPart | Sequence[Port | PortPart]") -> "PortHamiltonianModel":
-        """Return a wrapper of this port-Hamiltonian model with additional ports made of existing ones: selected
-        components of a port, several ports joined to one, or a copy of one. Existing ports remain. Inputs that
-        share a column of B are added.
+        """Return a wrapper of this port-Hamiltonian model with additional ports made of existing ones. Each is a
+        copy of a port, selected components of one, or several ports joined to one. Existing ports remain. Inputs
+        of an old and a new port that share a column of the input matrix B are added. Raise ``ModelError`` for
+        ports of other models and repeated names.
 
         Existing ports remain, so that a slider may belong to two joints: the forces on both are added.
 
@@ -428,8 +429,8 @@ class PortHamiltonianModel(ABC):
         return np.asarray(self.port_matrix(x).T @ self.effort(x))
 
     def forces(self, x: Array, u: Array) -> Array:
-        """Return the right-hand side (J - R) z + B u = E dx/dt of a port-Hamiltonian model, shape (n,). It is
-        evaluated at one state x (n,) and input u (m,)."""
+        """Return the right-hand side (J - R) z + B u of a port-Hamiltonian model, which equals E dx/dt, shape
+        (n,). It is evaluated at one state x (n,) and input u (m,); z are the efforts at x."""
         z = self.effort(x)
         structure = self.structure_matrix(x) @ z - self.dissipation_matrix(x) @ z
         return np.asarray(structure + self.port_matrix(x) @ u)
@@ -572,8 +573,9 @@ class ComposedModel(PortHamiltonianModel):
         return zip(self.parts, self.part_slices, strict=True)
 
     def _block_diagonal(self, blocks: list[Matrix]) -> Matrix:
-        """Return the block-diagonal matrix, shape (n, n), of one block for each connected model, followed by zero
-        rows and columns for the multipliers. It is sparse, unless a single block is returned unchanged."""
+        """Return the block-diagonal matrix of one block for each connected model, shape (n, n), followed by zero
+        rows and columns for Lagrange multipliers. It is sparse (CSR). A single block without multipliers is
+        returned unchanged."""
         if len(blocks) == 1 and not self.multipliers:
             return blocks[0]
         return sparse.block_diag([*blocks, sparse.csr_array((self.multipliers, self.multipliers))], "csr")
@@ -637,8 +639,8 @@ class MorePorts(Renamed):
 
     def flows(self, x: Array, z: Array, u: Array) -> Array:
         """Return the right-hand sides (J - R) z + B u of a port-Hamiltonian model with additional ports for T
-        states x, shape (T, n). Inputs of additional ports are added to the inputs of the original model whose
-        columns of B they share."""
+        states, shape (T, n). x are the states, z the efforts, u the inputs. Each input is added to the input of
+        the original model whose column of B it shares; then the original model computes the result."""
         inputs = np.zeros((len(u), self.model.port_size))
         np.add.at(inputs.T, self.sources, u.T)
         return self.model.flows(x, z, inputs)

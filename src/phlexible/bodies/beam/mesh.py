@@ -183,8 +183,8 @@ class BeamFields:
     twist_rate: Matrix
 
     def with_arrays(self) -> "BeamFields":
-        """Return a copy of these displacements, slopes and strains of a beam per unit coordinate with dense arrays
-        in place of sparse matrices; self if they are dense already."""
+        """Return a copy of these displacements, derivatives of deflections and strains of a beam with dense arrays
+        in place of sparse matrices. If they are dense already, the object itself is returned."""
         if isinstance(self.axial, np.ndarray):
             return self
         return BeamFields(**{name: as_array(matrix) for name, matrix in vars(self).items()})
@@ -214,7 +214,8 @@ class BeamMesh:
 
     @property
     def node_size(self) -> int:
-        """Number of coordinates (displacements and slopes) of one node of this beam: 3 in the plane, 6 in space."""
+        """Number of coordinates of one node of this beam: 3 in the plane, 6 in space. They are displacements,
+        derivatives of deflections, and in space the twist."""
         return 3 if self.dimension == 2 else 6
 
     @property
@@ -254,8 +255,9 @@ class BeamMesh:
         return np.tile(np.array(period, dtype=np.int64), self.elements + 1)[: self.size]
 
     def is_angle(self) -> Array:
-        """Return, for each coordinate of this beam's mesh, whether it is an angle (slope, twist, inner coordinates
-        of shear and twist) instead of a displacement; booleans of shape (size,)."""
+        """Return, for each coordinate of this beam's mesh, whether it is an angle instead of a displacement,
+        booleans of shape (size,). Angles are derivatives of deflection, twist, and the inner coordinates of shear
+        and twist."""
         angles = (NodeComponent.SLOPE_Y, NodeComponent.SLOPE_Z, NodeComponent.TWIST)
         period = [component in angles for component in self.components()] + [True] * (self.stride - self.node_size)
         return np.tile(np.array(period), self.elements + 1)[: self.size]

@@ -73,8 +73,9 @@ class ElementForces:
         return np.asarray((inverse + inverse.transpose(0, 2, 1)) / 2)
 
     def force_functions(self, s: Array) -> Array:
-        """Return the interpolation functions of the s section-force coefficients of an element of this beam at
-        relative positions ``s`` (k,) from 0 to 1; shape (k, s)."""
+        """Return the interpolation functions of the m section-force coefficients of one element of this beam,
+        shape (k, m). They are evaluated at relative positions ``s`` (k,) from 0 to 1. Each is constant, or linear
+        with value 1 at one of two Gauss points and 0 at the other."""
         return _force_functions(self.points, s)
 
     def forces(

@@ -69,9 +69,9 @@ class MomentElements:
         return np.hstack([shared.reshape(count, -1), inner_indices])
 
     def compliance(self, poissons_ratio: float | Array) -> Array:
-        """Return the compliance matrices int psi : ((1 + nu) psi - nu tr(psi) I) of the m bending moments of each
-        of T plate triangles, shape (T, m, m). nu is Poisson's ratio. The matrices are for unit flexibility; the
-        caller multiplies them by the flexibility."""
+        """Return the compliance matrices int psi : ((1 + nu) psi - nu tr(psi) I) of m bending moments in each of T
+        plate triangles, shape (T, m, m). psi are the moment tensors per unit of each unknown, nu is Poisson's
+        ratio. The matrices are for unit flexibility; the caller multiplies by it."""
         return np.asarray((1 + poissons_ratio) * self.products - poissons_ratio * self.traces)
 
 

@@ -467,8 +467,10 @@ def _symmetric_tensors(rows: Array) -> Array:
 
 
 def _work(left: Array, stress: Array, right: Array) -> Array:
-    """Return the sum over all points of stress_ab left_ca,i right_cb,j: the work of a stress on products of the
-    gradients ``left`` and ``right`` of n shapes, shape (n, n)."""
+    """Return the work of a stress on products of two sets of n gradients, summed over all quadrature points,
+    shape (n, n). Entry (i, j) is the sum of stress_ab left_ca,i right_cb,j over component c and directions a,
+    b. ``left`` and ``right`` have the shape (e, q, 3, 2, n), ``stress`` (e, q, 2, 2) includes the quadrature
+    weights."""
     product = np.einsum("eqab,eqcbj->eqcaj", stress, right, optimize=True)
     n = left.shape[-1]
     return np.asarray(left.reshape(-1, n).T @ product.reshape(-1, n))

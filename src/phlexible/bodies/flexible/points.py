@@ -96,9 +96,9 @@ class FlexiblePoints(MaterialPoints):
         return np.arange(len(self.shapes))
 
     def in_smaller_basis(self, basis: Array) -> Self:
-        """Return a copy of these material points of a body for k elastic coordinates in place of n. Displacements
-        and rotations per unit coordinate are multiplied by ``basis`` (n, k). The old coordinates are ``basis``
-        times the new coordinates."""
+        """Return a copy of these material points of a body for k new elastic coordinates in place of n. The old
+        coordinates are ``basis`` (n, k) times the new ones. Displacements and rotations per unit coordinate, of
+        nodes and interfaces, are multiplied by it."""
         interfaces = self.interfaces
         reduced = replace(interfaces, shapes=interfaces.shapes @ basis, rotations=interfaces.rotations @ basis)
         return replace(self, shapes=self.shapes @ basis, interfaces=reduced)

@@ -444,9 +444,9 @@ SecondOrder = Callable[[TiedStructure, FramedStructure, Array], Array]
 
 
 def interface_motion(interfaces: tuple[MeshInterface, ...], moved: Array, rotated: Array) -> InterfaceMotion:
-    """Return names, positions and areas of a body's ``interfaces`` with their displacements ``moved`` and rotations
-    ``rotated``, as an ``InterfaceMotion``. Both motions have the shape (k, 3, n), per unit of each of n retained
-    displacement shapes."""
+    """Return names, positions and areas of a body's k ``interfaces`` together with their motions, as an
+    ``InterfaceMotion``. ``moved`` are displacements, ``rotated`` rotations, both (k, 3, n), per unit of each of n
+    retained displacement shapes."""
     positions = np.array([port.position for port in interfaces]).reshape(-1, 3)
     areas = np.array([port.area for port in interfaces]).reshape(-1, 3)
     return InterfaceMotion(tuple(port.name for port in interfaces), positions, moved, rotated, areas)

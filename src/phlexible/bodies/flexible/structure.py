@@ -39,8 +39,8 @@ class Unknowns:
 
     @property
     def spin_axes(self) -> tuple[int, ...]:
-        """Axes about which a body with these unknowns rotates, as axis indices: 2 (z) in the plane, 0 to 2 in
-        space."""
+        """Axes about which a body with these unknowns rotates, as indices of coordinate axes: (2,) for z in the
+        plane, (0, 1, 2) in space."""
         return (2,) if self.dimension == 2 else (0, 1, 2)
 
     @property
@@ -211,8 +211,9 @@ class FramedStructure:
             )
 
     def balanced_loads(self, loads: Array) -> Array:
-        """Return loads (N, k) on this elastic structure plus forces on its frame conditions, so that the resultant
-        is zero. Frame conditions tie the body frame to the structure. Loads that act on them alone become zero."""
+        """Return loads (N, k) on this elastic structure plus forces F^T y, so that their resultant force and
+        moment are zero. F u = 0 are the conditions on displacements u that define the body frame. The multipliers
+        y follow from a small dense system. Loads that are such forces themselves become zero."""
         rigid, frame = self.structure.rigid, self.frame
         return np.asarray(loads - frame.T @ np.linalg.solve(rigid.T @ frame.T, rigid.T @ loads))
 

@@ -127,16 +127,18 @@ def strain_gradients(body: AbsoluteBody, group: QuadraticStrains, nodes: Array) 
 
 
 def assembled_forms(body: AbsoluteBody, group: QuadraticStrains, factors: Array) -> sparse.csr_array:
-    """Return the sparse sum of the constant Hessians of the strains of a ``group`` of string elements of a
-    ``body``, weighted by ``factors`` (g,). It is sum_g factors[g] d2C_g/dq2, shape (d N, d N)."""
+    """Return the weighted sum of the constant second derivatives of the strains of a ``group`` of string elements
+    of a ``body``. It is sum_g factors[g] d2C_g/dq2 with squared stretches C and node positions q, sparse, shape (d
+    N, d N). ``factors`` (g,) has one weight for each strain."""
     one = np.eye(body.dimension)
     half = np.einsum("g,gi,gj->gij", factors, group.first, group.second)
     return _assembled(body, group, np.einsum("gij,ab->giajb", half + half.transpose(0, 2, 1), one))
 
 
 def _elements(body: AbsoluteBody) -> list[tuple[Any, Any]]:
-    """Return a list of pairs for all groups of finite elements of a body: the module with the functions for that
-    kind of elements, and the group."""
+    """Return a list of pairs (module, group) for all groups of finite elements of a body: soft elements, then
+    shell elements. The module has the functions that compute energies and forces of that kind of elements. Groups
+    of string elements are not included."""
     return [*((soft, group) for group in body.elements), *((product_elements, group) for group in body.products)]
 
 

@@ -94,9 +94,9 @@ def cross_products(products: Array) -> Array:
 
 
 def elastic_mass(body: FloatingBody) -> Matrix:
-    """Return the constant mass matrix int rho Phi^T Phi of a floating body with shape functions Phi of its n
-    elastic coordinates, shape (n, n). It is the sum over a of the stored moments W[a, a] without first row and
-    column; sparse for some long bodies."""
+    """Return the constant mass matrix int rho Phi^T Phi of a floating body with n displacement shapes Phi, shape
+    (n, n). It is the sum over axes a of the stored moments W[a, a] without first row and column. It is sparse for
+    long bodies with sparse moments, otherwise dense."""
     if isinstance(body.second_moments, LocalMoments):
         return body.second_moments.elastic_mass()
     return np.asarray(np.einsum("aaij->ij", body.second_moments)[1:, 1:])
@@ -222,8 +222,8 @@ def strains(body: FloatingBody, eta: Array) -> Array:
 
 
 def strain_energy(body: FloatingBody, eta: Array) -> float:
-    """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]: the quadratic form of its
-    stiffness matrix plus weighted squares of its scalar strains, both halved."""
+    """Return the strain energy of a floating body at elastic coordinates eta (n,) [J]. It is half the sum of eta .
+    stiffness eta and of the squared scalar strains times their stiffnesses."""
     return float(eta @ body.strain.stiffness @ eta + body.strain.weights @ strains(body, eta) ** 2) / 2
 
 
@@ -251,8 +251,9 @@ def is_vectorized(body: FloatingBody) -> bool:
 
 
 def elastic_force(body: FloatingBody, eta: Array) -> Array:
-    """Return the elastic force of a floating body at elastic coordinates eta (n,): the gradient dV/deta of its
-    strain energy V, shape (n,). For dense matrices eta may have more leading axes."""
+    """Return the gradient dV/deta of the strain energy V of a floating body at elastic coordinates eta (n,), shape
+    (n,). The elastic force on the coordinates is minus this gradient. For dense matrices eta may have more leading
+    axes."""
     stress, rows = body.strain.weights * strains(body, eta), strain_rows(body, eta)
     return np.asarray((body.strain.stiffness @ eta.T).T + (transposed(rows) @ stress[..., None])[..., 0])
 

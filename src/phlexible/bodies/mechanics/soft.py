@@ -61,8 +61,9 @@ def elastic_force(group: ElementStrains, x: Array, terms: Terms = np.asarray) ->
 
 
 def elastic_tangent(group: ElementStrains, x: Array) -> sparse.csr_array:
-    """Return the tangent stiffness d2V/dx2 of a group of elements of a soft body at node positions x (N, d),
-    symmetric and sparse; shape (d N, d N) [N/m]."""
+    """Return the tangent stiffness d2V/dx2 of a group of elements of a soft body at node positions x (N, d). It is
+    symmetric and sparse, shape (d N, d N) [N/m]. It is the sum of a geometric part (stress) and a material part
+    (tangent of the elastic law)."""
     C = metric(group, x)
     blocks = _geometric_blocks(group, x, group.law.stress(C))
     return assembled(group.nodes, x, blocks + _material_blocks(group, x, group.law.tangent(C)))

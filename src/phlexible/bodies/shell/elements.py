@@ -47,17 +47,19 @@ def bilinear_slopes(at: Array) -> Array:
 
 
 def _of_positions(u: Array, v: Array) -> Array:
-    """Return the coefficients (..., 6) of the dot product of two tangents in dot products of node differences. The
-    differences are x_2 - x_1, x_3 - x_1 and x_4 - x_1, their products 00, 01, 02, 11, 12, 22. u and v (..., 3) are
-    the weights of the differences in both tangents; mixed products are added up."""
+    """Return the coefficients (..., 6) of the dot product of two tangents of a shell element in dot products of
+    node differences. The differences are x_2 - x_1, x_3 - x_1 and x_4 - x_1, their products 00, 01, 02, 11, 12,
+    22. u and v (..., 3) are the weights of the differences in the two tangents. The products 01 and 10 are added
+    up, and so on."""
     a, b = STRAIN_PAIRS.T
     return np.asarray(np.where(a == b, u[..., a] * v[..., b], u[..., a] * v[..., b] + u[..., b] * v[..., a]))
 
 
 def _with_directors(u: Array, v: Array) -> Array:
-    """Return the coefficients (..., 12) of the dot product of a tangent and a director in dot products of node
-    differences and nodal directors. The tangent has weights u (..., 3) of the differences x_k - x_1, the director
-    weights v (..., 4). The index of the director varies fastest."""
+    """Return the coefficients (..., 12) of the dot product of a tangent and a director of a shell element. They
+    multiply dot products of node differences x_k - x_1 and nodal directors, where the index of the director varies
+    fastest. The tangent is a sum of differences with weights u (..., 3), the director of nodal directors with
+    weights v (..., 4)."""
     return (u[..., :, None] * v[..., None, :]).reshape(*u.shape[:-1], 12)
 
 

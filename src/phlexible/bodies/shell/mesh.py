@@ -591,8 +591,8 @@ def grid_cells(columns: int, rows: int) -> IntArray:
 
 
 def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
-    """Merge ``points`` that coincide within 1e-9 of the mesh's size. Return the remaining points, the first of each
-    set, in their order, and ``cells`` (e, k) with the new point indices."""
+    """Merge ``points`` (p, 3) whose coordinates, rounded to 1e-9 of the mesh's size, are equal. Return the first
+    point of each set, in their order, and ``cells`` (e, k) with the new point indices."""
     size = np.ptp(points, axis=0).max() or 1.0
     _, first, inverse = np.unique(np.round(points / (size * CLOSE)), axis=0, return_index=True, return_inverse=True)
     return points[np.sort(first)], np.argsort(np.argsort(first))[inverse.ravel()][cells]
