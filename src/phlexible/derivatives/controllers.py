@@ -244,8 +244,8 @@ class ControllerTape:
 
 def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
     """Return the values of a controller at all its calls in a recorded run, shape (calls, values). Sensors are
-    evaluated at the recorded states with ``assembly``, the arrays of a (perturbed) model, and the controller is
-    called again with the sensor values."""
+    evaluated at the recorded states with ``assembly``, the arrays of a (perturbed) model. The controller is then
+    called again with these sensor values, in order of time, with its sampling, delay and memory."""
     reader, _, _, readings = controller_readings(value, assembly, run)
     times = reader.times.tolist()
     if is_plain(value):

@@ -119,9 +119,9 @@ class Reader:
 
     def read(self, sensors: Sequence[Readable], states: Mapping[str, Array], instants: IntArray) -> list[Array]:
         """Return a list with the values of each of the ``sensors`` at the given ``states``, shape (states,) or
-        (states, components). States are arrays by the names in ``OF_STATES`` (position, rotation, velocity, ...),
-        with a first axis (states,). ``instants`` are indices of the time of each state among the times of this
-        object. Raise ``ModelError`` for sensors of joint forces or works.
+        (states, components). States are arrays by name (position, rotation, velocity, ...) with a first axis
+        (states,). ``instants`` are indices into the run's times. Raise ``ModelError`` for a sensor whose value
+        does not follow from a single state, such as joint forces or work (NaN).
 
         Raises:
             ModelError: a sensor that reads more than a state: forces of joints, works, accelerations.

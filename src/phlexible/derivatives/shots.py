@@ -160,9 +160,9 @@ class NearStates:
 
     def coordinates_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
         """Return the minimal coordinates (count,) of a state, and their derivatives with respect to its pose and
-        to its velocities, each (count, velocities). Coordinates of the pose are the change from a reference state
-        along the free directions; scaled velocities follow. The state ``rows`` has arrays by the names "position",
-        "rotation", "eta" and "velocity", each with a first axis of length 1.
+        to its velocities, each (count, velocities). First come the components of the pose change from a reference
+        state along directions that joints leave free, then scaled velocities. ``rows`` has the state's arrays by
+        the names "position", "rotation", "eta" and "velocity", each with a first axis of length one.
 
         Shapes (count,), and (count, velocities) twice.
         """

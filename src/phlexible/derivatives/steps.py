@@ -459,8 +459,8 @@ class StepDerivative:
     pose_map: Array
 
     def vjp(self, pose: Array, velocity: Array, history: Array, unknowns: int) -> tuple[Array, Array, Array, Array]:
-        """Propagate adjoints of ``pose``, ``velocity`` and ``history`` variables (one row for each cost) from the
-        end of this time step to its start. Return the three at the start, and the adjoints of the residual, shape
+        """Propagate adjoints of ``pose``, ``velocity`` and ``history`` variables (a row for each cost) from the
+        end of this time step to its start. Return the three adjoints there, and those of the residual, shape
         (costs, ``unknowns``), from a least-squares solution of the transposed equations. History variables are
         strains of Maxwell branches, deflections of friction springs and impact speeds.
 

@@ -284,9 +284,10 @@ def inverse_input(
     accuracy: float = 0.0,
 ) -> InverseInput:
     """Return the force or torque over time with which the single output of a linear model follows a ``path`` from
-    rest to rest. The Fourier transform of the path's acceleration is divided by the frequency response; components
-    below ``accuracy`` are dropped. The motion takes ``duration`` [s]; ``lead`` [s] before and after (None: as
-    long), the path is constant. Raise ``ParameterError`` if the input does not decay there.
+    rest to rest. The Fourier transform of the path's acceleration is divided by the frequency response; high
+    frequencies with less than the share ``accuracy`` are dropped. The motion takes ``duration``; for ``lead``
+    before and after (None: as long) the path is constant. Raise ``ParameterError`` if the input does not decay
+    there.
 
     The frequency response is inverted: the input is bounded, has values every ``step`` [s] and acts from ``lead``
     [s] before the motion to ``lead`` after it.

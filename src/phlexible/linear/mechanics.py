@@ -118,8 +118,8 @@ class InnerStrains:
 
     def reduced(self) -> "InnerStrains":
         """Return an equivalent set of as few strains of viscoelastic branches as possible, with unit stiffness,
-        that exerts the same forces on the motions. They are eigenvectors of the stiffness of all branches with
-        dashpots at rest; their number is the rank of this stiffness.
+        that exerts the same forces on the motions. They are eigenvectors, times the root of the eigenvalue, of the
+        stiffness matrix of all branches with dashpots at rest. Eigenvalues up to round-off are left out.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """

@@ -96,9 +96,10 @@ def static_responses(
     mechanics: LinearMechanics, modes: SymmetricModes, directions: Array, values: Array | None = None
 ) -> Array:
     """Return the elastic deformations (n, k) of a second-order model under constant forces, the columns of
-    ``directions`` (n, k). Constraint functions have the given ``values`` (constraints, k), None: zero. On a free
-    model rigid accelerations balance the forces (inertia relief): the stiffness is shifted by a little mass, the
-    shift is iterated away, and results are mass-orthogonal to all rigid modes, which ``modes`` must contain."""
+    ``directions`` (n, k). Constraint functions have the ``values`` (constraints, k), None for zero. On a free
+    model, rigid accelerations balance the forces (inertia relief), and a shifted stiffness is used in six
+    iterations that remove the shift. Results are mass-orthogonal to all rigid modes, which ``modes`` must
+    contain."""
     rigid = modes.shapes[:, modes.squares == 0]
     others = np.abs(modes.squares[modes.squares != 0]) if modes.squares.any() else np.ones(1)
     balanced = directions - mechanics.mass @ (rigid @ (rigid.T @ directions))

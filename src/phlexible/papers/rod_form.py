@@ -167,8 +167,8 @@ class RodSections:
     @classmethod
     def of_rod(cls, rod: Rod, dimension: int) -> "RodSections":
         """Return mass, inertia and offset from the axis of the rigid cross-sections at the nodes of a rod, into
-        which its mass is lumped. Inertia is about the centre of mass. In a plane (``dimension`` 2) sections have
-        no extent across it."""
+        which its mass is lumped. Inertia, shape (N, 3, 3) for N nodes, is about the section's centre of mass [kg
+        m^2]. In a plane (``dimension`` 2) sections have no extent normal to it."""
         nodes = rod.nodes()
         bodies = [node.discretize(dimension) for node in nodes]
         mass = np.array([body.mass for body in bodies])

@@ -565,7 +565,7 @@ class LiveBatch:
     def read(self, sensors: SensorsOf) -> dict[str, Array]:
         """Return the present values of sensors in all n mechanisms of a live batch, by name, each of shape (n,) or
         (n, components). ``sensors`` is a function of a model that returns its sensors by name. It is called once
-        with each model; its results are cached. ParameterError if names differ between mechanisms.
+        with each model, and the sensors are cached. ParameterError is raised if names differ between mechanisms.
 
         Args:
             sensors: model -> sensors by name; asked once for each function.

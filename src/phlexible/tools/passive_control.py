@@ -167,9 +167,9 @@ def _check_joint(model: Model, joint: Joint) -> None:
 
 
 def torque_of_weight(model: Model, joint: Joint, position: float) -> float:
-    """Return the torque [N m] or force [N] in a joint that balances the weight of all bodies on its free side.
-    ``position`` is the joint's coordinate. Bodies are treated as rigid; 0 if the joint is in a loop or a body has
-    no floating frame.
+    """Return the torque [N m] or force [N] in a ``joint`` that balances the weight of all bodies that it carries,
+    at its coordinate ``position``. Other joints are at their initial positions, and bodies are treated as rigid.
+    It is zero if the joint is in a loop or a carried body has no floating frame.
 
     The other joints are at their initial positions. 0 where joints are in a loop, or carry deformable absolute
     bodies.

@@ -216,8 +216,9 @@ Poses = Sequence[tuple[Any, Array]]
 
 def surfaces(links: Poses, kind: str, handler: Any, unreadable: list[str]) -> list[Any]:
     """Return the surface meshes (of trimesh) of all shapes of URDF links in common axes, as a list. ``kind`` is
-    "visuals" or "collisions", ``links`` are links with their poses. Shapes that cannot be read or have invalid
-    vertices are left out and their links appended to ``unreadable``. ``handler`` finds files of meshes.
+    "visuals" or "collisions"; ``links`` are pairs of link and pose (4 by 4 matrix). Shapes that cannot be read or
+    have invalid vertices are left out, and texts with link and file are appended to ``unreadable``. ``handler``
+    finds files of meshes.
 
     Args:
         links: with their poses.

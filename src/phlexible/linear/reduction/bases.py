@@ -258,8 +258,8 @@ SPARE = 3
 def modal_basis(mechanics: LinearMechanics, count: int, static_correction: bool = False) -> Array:
     """Return a modal reduction basis of a second-order model, shape (n, at most count), orthonormal in the mass
     matrix. It has the rigid motions that inputs cause, then the lowest modes that inputs excite and outputs
-    measure. With ``static_correction``, static responses at inputs and outputs are included; if these do not fit,
-    ``ParameterError`` is raised.
+    measure. With ``static_correction``, static responses at inputs and outputs take the place of the last modes;
+    if they do not fit, ``ParameterError`` is raised.
 
     Args:
         static_correction: the last columns are static answers at the inputs and outputs, as far as the modes do not

@@ -199,8 +199,8 @@ MOST_ROUNDS = 30
 def irka_basis(form: NormalForm, order: int) -> Array:
     """Return a basis for model reduction by the iterative rational Krylov algorithm for port-Hamiltonian models
     (pH-IRKA of pyMOR). It has at most ``order`` orthonormal columns, first the rigid motions of ``form``. If the
-    model has no more states than ``order``, the whole space is returned. Raise ``ParameterError`` for an ``order``
-    not above the number of rigid motions, ``MissingExtraError`` without pyMOR.
+    model has no more states than ``order``, its whole space is returned. Raise ``ParameterError`` unless ``order``
+    exceeds the number of rigid motions, ``MissingExtraError`` without pyMOR.
 
     Raises:
         MissingExtraError: pyMOR is not installed.
