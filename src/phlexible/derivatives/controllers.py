@@ -196,9 +196,9 @@ class ControllerTape:
 
     def vjp(self, k: int, adjoint: Array, pose: Array, velocity: Array) -> None:
         """Propagate adjoints backwards through call ``k`` of this controller, after all later calls. ``adjoint``
-        (costs, values) belongs to the output values that act after the call; it is stored and added to that of the
-        sample which computed them. If the call takes a sample, adjoints of the measured state are added in place
-        to ``pose`` and ``velocity`` (costs, velocities)."""
+        (costs, values) belongs to the output values that act after the call. It is stored, and added to the
+        adjoint of the sample that computed them. If the call samples, adjoints of the measured state are added in
+        place to ``pose`` and ``velocity`` (costs, velocities)."""
         self.direct[k] = adjoint
         if self._acting[k] >= 0:
             self._adjoints[self._acting[k]] += adjoint

@@ -120,10 +120,10 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Array | None = None) -> State:
-        """Return the state of the mechanism with the given minimal coordinates (count,), at a ``time`` [s].
-        Coordinates of the pose displace a reference state along the free directions; Newton corrections across
-        them close the joints. The others are scaled velocities. ``theta`` (forces,), lengths and angles of force
-        elements, is stored in the result. Raise ``ConvergenceError`` if the joints do not close.
+        """Return the state of the mechanism with the given minimal coordinates (count,), at a ``time`` [s]. First
+        come coordinates that displace a reference state along directions that joints leave free; Newton
+        corrections normal to them close the joints. Scaled velocities follow. ``theta`` (forces,), lengths and
+        angles of force elements, is only stored. Raise ``ConvergenceError`` if the joints do not close.
 
         Args:
             coordinates: z, then u, shape (count,).

@@ -150,9 +150,9 @@ class Batch:
         progress: bool | None = None,
     ) -> "BatchRuns":
         """Simulate all mechanisms of the batch from t = 0 for ``duration`` [s] and return the values of their
-        ``sensors`` as arrays; motions are not stored. Time steps have the length ``step`` [s]; ``sensors`` is a
+        ``sensors`` as arrays. Time steps have the length ``step`` [s]; motions are not stored. ``sensors`` is a
         function of a model. The work is divided among ``threads``, and similar mechanisms are stepped together in
-        SIMD ``lanes``. Failed mechanisms have NaN; an error is raised only if no mechanism gave any value.
+        SIMD ``lanes``. Failed mechanisms have NaN after the failure; an error is raised only if all give no value.
 
         A mechanism that cannot be built, or a step of which fails, is recorded, and the others go on; what was read
         before it failed is there. Every number is that of ``model.simulate`` of this mechanism alone, in lanes up

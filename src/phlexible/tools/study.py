@@ -66,9 +66,10 @@ class Distribution(Protocol):
 def runs_of(
     parameters: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]],
 ) -> tuple[list[Parameters], dict[str, list[Any]] | None]:
-    """Return the parameters of all runs of a study in order, and the values along each axis of its grid (None
-    without one). ``parameters`` is a dictionary of values, of which all combinations are run, or a list of
-    dictionaries with equal names; anything else raises ``ParameterError``.
+    """Return the parameters of all runs of a study in order, and the values along each axis of its grid.
+    ``parameters`` is a dictionary of values, of which all combinations are run, or a list of dictionaries with
+    equal names. A list has no grid, so that None is returned for it. Anything else, or an empty list, raises
+    ``ParameterError``.
 
     Raises:
         ParameterError: neither a grid nor a list, or an empty one, or runs that have not the same parameters.
