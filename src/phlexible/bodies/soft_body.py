@@ -112,7 +112,8 @@ class MeshedNodalBody(NodalBody):
     @property
     @abstractmethod
     def soft_mesh(self) -> SoftMesh:
-        """Finite element mesh of the body with all its nodes (abstract: each kind of body defines it)."""
+        """Finite element mesh of this body with all its nodes, also those in the middle of edges. Abstract: each
+        kind of body defines it."""
 
     def points_where(self, nodes: Any) -> IntArray:
         """Return the numbers of the nodes of this body at which a user's function of position is True, for use in

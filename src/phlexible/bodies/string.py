@@ -408,9 +408,10 @@ class String(NodalBody):
     def initial_nodes(
         self, dimension: int, shape: Field | None, velocity: Field | None, position: Array, rotation: Array
     ) -> InitialNodes:
-        """Return world positions and velocities of the nodes of this string at t = 0. They follow from the user's
-        ``shape`` (None: straight along x), rotated by ``rotation`` and moved by ``position``, and ``velocity``.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
+        """Return world positions and velocities of the nodes of this string at the start of a simulation.
+        Positions are the user's ``shape`` (None: straight along x), rotated by ``rotation`` and moved by
+        ``position``. ``velocity`` is in world axes (None: at rest). ``dimension`` is the number of space
+        dimensions of the model (1, 2 or 3)."""
         return initial_nodes(self.mesh.nodes, dimension, shape, velocity, position, rotation)
 
     def hanging(self, start: ArrayLike, end: ArrayLike, gravity: ArrayLike) -> Array:

@@ -72,9 +72,9 @@ class Maxwell:
         return sum(stiffness for stiffness, _ in self.pairs)
 
     def relaxation(self, time: ArrayLike) -> Array:
-        """Return the stiffness of this generalized Maxwell model at times t [s] after a jump of the strain. It is
-        ``sum k exp(-t / tau)`` over the branches (spring and dashpot in series), of the shape of ``time``. The
-        elastic stiffness is not included.
+        """Return the stiffness of this generalized Maxwell model at times t [s] after a jump of the strain, with
+        the shape of ``time``. It is the sum of k exp(-t / tau) over the branches, each a spring of stiffness k in
+        series with a dashpot. tau is the relaxation time of a branch [s]. The elastic stiffness is not included.
 
         The relaxation modulus is the sum of this and the elastic stiffness.
 

@@ -244,8 +244,8 @@ class BeamMesh:
         return self.stride * np.arange(count, dtype=np.int64) + component
 
     def components(self) -> list[NodeComponent]:
-        """Return the components of each node of this beam in their order: axial displacement, deflection y,
-        slope y; in space also deflection z, slope z, twist."""
+        """Return the coordinates of each node of this beam as a list in their order. They are axial displacement,
+        deflection in y and its derivative; in space also deflection in z, its derivative, and twist."""
         return list(NodeComponent)[: self.node_size]
 
     def families(self) -> IntArray:

@@ -124,8 +124,9 @@ class ElementForces:
         return result
 
     def coefficients_of(self, kind: Measure) -> IntArray:
-        """Return the indices of those section-force coefficients of an element of this beam that belong to one
-        ``kind`` of section force. An example is the bending moment about z."""
+        """Return the indices of the section-force coefficients of an element of this beam for one ``kind`` of
+        section force. An example is the bending moment about z. There are one or two coefficients for each
+        kind."""
         return np.flatnonzero(np.array(self.kinds) == kind)
 
 

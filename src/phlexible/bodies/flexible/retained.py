@@ -212,8 +212,8 @@ def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array
 
 
 def _load_scale(structure: ElasticStructure) -> Array:
-    """Return factors 1 / sqrt(K_ii) from the diagonal of a structure's stiffness matrix K, shape (N,), which make
-    forces and moments comparable."""
+    """Return the factors 1 / sqrt(K_ii) of N unknowns from the diagonal of a structure's stiffness matrix K, shape
+    (N,). Loads multiplied by them have comparable sizes, whether they are forces or moments."""
     diagonal = structure.stiffness.diagonal()
     return np.asarray(1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12)))
 

@@ -278,8 +278,8 @@ class FramedStructure:
 
     @cached_property
     def _free(self) -> IntArray:
-        """Ascending indices of the unknowns of this structure that are not fixed by its statically determinate
-        support; cached."""
+        """Ascending indices of the unknowns of this structure that remain if a few unknowns are fixed, enough to
+        prevent rigid motions and no more; cached."""
         return np.setdiff1d(np.arange(len(self.structure.rigid)), self._supports)
 
     @cached_property

@@ -221,8 +221,8 @@ def is_curved(points: Array, dimension: int) -> bool:
 
 
 def _groups(groups: Any) -> Any:
-    """Return pairs (name, members) of the groups of a scikit-fem mesh, without those that scikit-fem adds
-    itself."""
+    """Return a list of pairs (name, indices) of the user's groups of a scikit-fem mesh. Groups that scikit-fem
+    adds itself are left out."""
     return [] if groups is None else [(n, g) for n, g in groups.items() if not n.startswith("skfem:")]
 
 

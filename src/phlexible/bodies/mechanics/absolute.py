@@ -173,6 +173,7 @@ def _gradients(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> Array:
 
 def _assembled(body: AbsoluteBody, group: QuadraticStrains, blocks: Array) -> sparse.csr_array:
     """Return the sparse matrix (d N, d N) of a string (``body``) that is the sum of matrix ``blocks`` (g, k, d, k,
-    d). Block g belongs to the k nodes of strain g of the ``group``."""
+    d). Block g is added at the rows and columns of the k nodes of strain g of the ``group``, with d components
+    each."""
     indices = group.nodes[:, :, None] * body.dimension + np.arange(body.dimension)
     return summed_blocks(indices, indices, blocks, (body.elastic_count,) * 2)
