@@ -238,7 +238,7 @@ def test_pairs_that_touch_are_stresses():
 
 def test_what_linear_models_of_contacts_among_many_do_not_have_is_said():
     """Parallel logs, whose friction wanders; a rotation in which bodies touch."""
-    with pytest.warns(match="forces wander with bodies and have no potential"):
+    with pytest.warns(match="friction of contacts without potential, which only modes have"):
         model = pile()[0]
         model.linearize(about=model.equilibrium())
     model = ph.Model()
