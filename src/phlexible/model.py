@@ -540,7 +540,7 @@ class Model(Mechanism):
         system = self._cache.system(self)
         start = state.state if isinstance(state, Equilibrium) else state
         instant = None if time is None else finite("time", time)
-        if active := [name for name, _ in controllers(system)]:
+        if active := [str(part) for part, _ in controllers(system)]:
             text = "which have values in runs only; simulate until it rests, or take joint.servo or StateForce"
             warn_user(f"equilibrium() leaves out controllers, {text}: {'; '.join(active)}", LeftOutWarning)
         rest = _equilibrium(system, operating_point(system, OperatingKind.STATIC, start, instant))
@@ -800,7 +800,7 @@ def _first_instant(cache: ModelCache, system: System, kind: InitialKind | State)
     begin anew."""
     if not isinstance(kind, State):
         return cache.start.of(system, kind)
-    anew = [name for name, law in controllers(system) if law.delay_periods or (law.law and law.law.order)]
+    anew = [str(part) for part, law in controllers(system) if law.delay_periods or (law.law and law.law.order)]
     anew += [str(event) for event in system.mechanism.events if isinstance(event.when, Condition)]
     if anew and kind.velocity.any():
         text = "have no memory in a state of a motion and begin anew; model.resume goes on with a saved run"

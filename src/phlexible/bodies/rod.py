@@ -283,8 +283,10 @@ class Rod:
         nodes = []
         numbers = zip(weights.tolist(), before.tolist(), after.tolist(), strict=True)
         for section, lengths in zip(self.sections_at(positions), numbers, strict=True):
-            node = RodNode(section, self.material, *lengths, color=self.color)
-            nodes.append(cached.setdefault((id(section), *lengths), node))
+            key = (id(section), *lengths)
+            if key not in cached:
+                cached[key] = RodNode(section, self.material, *lengths, color=self.color)
+            nodes.append(cached[key])
         return tuple(nodes)
 
     def element_shape(self, number: int) -> ElementShape:

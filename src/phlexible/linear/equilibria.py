@@ -266,7 +266,7 @@ def with_closed_joints(
 # What a model is linearized about: the given pose, a static equilibrium, a steady rotation.
 
 GOAL = 1e-12  # of all forces: what is balanced anywhere
-STEADY, DRIFT = 1e-6, 1e-3  # of the accelerations and velocities of a rotation
+STEADY, DRIFT, ALLOWED = 1e-6, 1e-3, 1e-9  # of the accelerations and velocities of a rotation, and of its drift
 MOST_SLIDES, STOOD = 30, 1e-10
 """Equilibria with friction that slips, and their last change, in lengths of the model."""
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
@@ -621,21 +621,27 @@ def _without_drift(system: System, motion: QuasiStaticMotion) -> QuasiStaticMoti
     layout, velocity, count = system.layout, motion.state.velocity, system.layout.frames
     if not count:
         return motion
-    linear, spin = (each[:count] for each in split_rigid(layout, velocity))
-    turning = np.einsum("fij,fj->fi", motion.state.rotation, spin)
-    rotation = np.cross(turning, motion.state.position[:count])
+    linear, turning = _rigid_velocities(system, motion.state)
+    rotation = np.cross(turning, motion.state.position[:count] - motion.state.position[0])
     rotation += (linear - rotation).mean(axis=0)
     if np.ptp(turning, axis=0).max() > STEADY * np.abs(turning).max():  # several rotations
         rotation = linear
     change = split_rigid(layout, motion.acceleration)[0][:count] - np.cross(turning, rotation)
-    common = np.linalg.lstsq(-cross_matrix(turning).reshape(-1, 3), change.ravel(), rcond=1e-9)[0]
+    common = np.linalg.lstsq(-cross_matrix(turning).reshape(-1, 3), change.ravel(), rcond=ALLOWED)[0]
     drift, dimension = np.zeros_like(velocity), layout.linear.shape[1]
     drift[layout.linear] = common[:dimension]
     drift[layout.linear[:count]] += (linear - rotation)[:, :dimension]
     opened = np.abs(system.rows.matrix(motion.at) @ drift).max(initial=0.0)
-    if opened > 1e-9 * np.abs(drift).max(initial=0.0) or np.abs(drift).max() > DRIFT * np.abs(velocity).max():
+    if opened > ALLOWED * np.abs(drift).max(initial=0.0) or np.abs(drift).max() > DRIFT * np.abs(velocity).max():
         return motion
     return replace(motion, state=replace(motion.state, velocity=velocity - drift))
+
+
+def _rigid_velocities(system: System, state: State) -> tuple[Array, Array]:
+    """Return the velocities [m/s] and angular velocities [rad/s] of the floating bodies in a state. Both are in
+    world axes and have shape (f, 3) for f bodies."""
+    linear, spin = split_rigid(system.layout, state.velocity)
+    return linear[: system.layout.frames], np.einsum("fij,fj->fi", state.rotation, spin)
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
@@ -643,8 +649,6 @@ def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
     [m/s^2, rad/s^2]. From linear accelerations, angular velocity times (cross product) velocity is subtracted.
     Elastic and nodal accelerations are included. It is zero for a steady rotation."""
     layout, change = system.layout, motion.acceleration.copy()
-    linear, spin = split_rigid(layout, motion.state.velocity)
-    for index in range(layout.frames):
-        turning = np.cross(motion.state.rotation[index] @ spin[index], linear[index])
-        change[layout.linear[index]] -= turning[: system.dimension]
+    linear, turning = _rigid_velocities(system, motion.state)
+    change[layout.linear[: layout.frames]] -= np.cross(turning, linear)[:, : system.dimension]
     return float(np.abs(change).max(initial=0.0))

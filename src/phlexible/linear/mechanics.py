@@ -375,7 +375,7 @@ def linear_laws(system: System, state: State) -> tuple[list[LawSlopes], list[str
     a linear model can contain, and a text with name and reason for each one that it leaves out."""
     laws = linearized_state_laws(system, system.at(state)) if has_laws(system) else []
     reasons = [_reason(law) for law in laws]
-    left_out = [f"{name}, {ACTIVE}" for name, _ in controllers(system)]
+    left_out = [f"{part}, {ACTIVE}" for part, _ in controllers(system)]
     left_out += [f"{law.name}, {reason}" for law, reason in zip(laws, reasons, strict=True) if reason]
     return [law for law, reason in zip(laws, reasons, strict=True) if not reason], left_out
 

@@ -255,13 +255,14 @@ LIMITLESS = 1e12
 LONG = 1e30
 """Bristle that is bent as far as any friction allows."""
 SOFT = 1e-30
-"""Of their stiffness: bristles that hold nothing."""
+"""Bristles that hold nothing have this fraction of their stiffness."""
 SLACK, NO_STIFFNESS = 1e-20, 1e-16
-"""Of its stiffness: a bristle whose force stays while it moves; of the largest: what that leaves."""
+"""A bristle with the first fraction of its stiffness keeps its force while it moves. Stiffness below the second
+fraction of the largest is what remains of such a bristle, and is dropped."""
 ROUND_OFF = 1e-12
-"""Of the limit of friction, below which a bristle certainly is."""
+"""A bristle below its limit of friction by this fraction certainly sticks."""
 REPEATED = 1e-9
-"""Of the largest one: stiffness that is round-off."""
+"""Stiffness below this fraction of the largest one is round-off."""
 
 
 def principal_stiffnesses(stiffness: sparse.csr_array) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ from phlexible.bodies.stress_space import StressContinuity
 from phlexible.description.interactions.feedback import Feedback, LinearController
 from phlexible.description.interactions.force_elements import JointElement
 from phlexible.description.interactions.loads import Force, Torque
-from phlexible.description.interactions.state_force import FeedbackPart, StateLaw
+from phlexible.description.interactions.state_force import FeedbackPart
 from phlexible.description.joints.joint import Joint
 from phlexible.errors import EquilibriumError, StepWarning, warn_user
 from phlexible.linear.equilibria import OperatingKind
@@ -23,6 +23,7 @@ from phlexible.measure.quality import findings
 from phlexible.measure.sensors import JointPosition, JointRate, JointSensor, PointSensor
 from phlexible.results.closed_loop import closed_loop
 from phlexible.results.motion import Motion
+from phlexible.state.forces import controllers
 
 GROWN = 10.0  # of a small motion over the run, by the poles
 MOST_COORDINATES = 300
@@ -41,23 +42,15 @@ def unstable_loop_warning(motion: Motion) -> str:
 def _unstable_loop(motion: Motion) -> str:
     system = motion.run.system
     acting: list[tuple[int, Input, Feedback, str]] = []
-    for load in system.loads:
-        if isinstance(load.value, Feedback) and not isinstance(load.value, StateLaw):
-            if (
-                not isinstance(load, Force | Torque)
-                or not isinstance(load.value, FeedbackPart)
-                or load.value.direction is None
-            ):
-                return ""
-            acting.append(
-                (load.value.begin, replace(load, value=load.value.direction, name=None), load.value, str(load))
-            )
-    for element, force in system.forces:
-        if isinstance(force.value, Feedback) and not isinstance(force.value, StateLaw):
-            if not isinstance(element, JointElement) or not isinstance(element.joint, Joint):
-                return ""
-            begin = force.value.begin if isinstance(force.value, FeedbackPart) else 0
-            acting.append((begin, JointForce(element.joint, element.coordinate), force.value, str(element)))
+    for part, law in controllers(system):
+        along = law.direction if isinstance(law, FeedbackPart) else None
+        if isinstance(part, JointElement) and isinstance(part.joint, Joint):
+            signal: Input = JointForce(part.joint, part.coordinate)
+        elif isinstance(part, Force | Torque) and along is not None:
+            signal = replace(part, value=along, name=None)
+        else:
+            return ""
+        acting.append((law.begin if isinstance(law, FeedbackPart) else 0, signal, law, str(part)))
     acting.sort(key=lambda each: each[0])
     if len({id(getattr(each, "whole", each)) for _, _, each, _ in acting}) != 1 or not acting[0][2].period:
         return ""

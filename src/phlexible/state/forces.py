@@ -15,7 +15,7 @@ from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
 from phlexible.description.interactions.drives import ServoPush
 from phlexible.description.interactions.feedback import Feedback
-from phlexible.description.interactions.force_elements import CoordinateForce
+from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import (
     AXES,
     Coordinate,
@@ -353,12 +353,12 @@ def element_state(system: System, at: Instants, state: State) -> ElementState:
     return ElementState(system, at, laws, own, own.values(at, near)[0], own.matrix(at))
 
 
-def controllers(system: System) -> list[tuple[str, Feedback]]:
-    """Return name and controller of each load and force element of a system whose values are those of a controller
-    at its samples. Functions of the state, which have a value in every state, are not among them."""
-    named = [(str(load), load.value) for load in system.loads]
-    named += [(str(element), force.value) for element, force in system.forces]
-    return [(k, value) for k, value in named if isinstance(value, Feedback) and not isinstance(value, StateLaw)]
+def controllers(system: System) -> list[tuple[PointLoad | ForceElement, Feedback]]:
+    """Return each load and force element of a system whose value is that of a controller at its samples, with this
+    controller. Loads come first. Functions of the state, which have a value in every state, are not among them."""
+    parts: list[tuple[PointLoad | ForceElement, object]] = [(load, load.value) for load in system.loads]
+    parts += [(element, force.value) for element, force in system.forces]
+    return [(part, law) for part, law in parts if isinstance(law, Feedback) and not isinstance(law, StateLaw)]
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:

@@ -74,7 +74,7 @@ def rod_sections(
         ModelError: a section's name is taken.
         ParameterError: a shape that the rod cannot have, or numbers of a wrong shape.
     """
-    names = names_of_parts(name, "node", len(rod.node_positions), taken)
+    names = part_names(name, "node", len(rod.node_positions), taken)
     origin = planar_point("position", vector("position", position), dimension)
     pose = rod_pose(rod, name, dimension, shape, origin, rotation_matrix(rotation, dimension))
     speeds, spins = _section_velocities(rod, dimension, pose.positions, origin, velocity, angular_velocity)
@@ -100,7 +100,7 @@ def assemble_rod(name: str, rod: Rod, nodes: Sequence[PlacedBody], stress_free: 
     return RodInModel(PlacedRod(name, tuple(nodes), rod), elements)
 
 
-def names_of_parts(name: str, kind: str, count: int, taken: Collection[str]) -> list[str]:
+def part_names(name: str, kind: str, count: int, taken: Collection[str]) -> list[str]:
     """Return the names of the ``count`` parts of a rod or split beam, such as "name node 1", "name node 2" with
     the ``kind`` "node". ModelError is raised if one of the names is in ``taken``.
 
@@ -163,7 +163,7 @@ def part_poses(
         ModelError: a part's name is taken.
         ParameterError: a position or rotation of a wrong shape.
     """
-    names = names_of_parts(name, "part", split.count, taken)
+    names = part_names(name, "part", split.count, taken)
     start, axes = vector("position", position), rotation_matrix(rotation, dimension)
     along = axes[:, 0] * split.part.length
     return [(part, start + number * along, axes) for number, part in enumerate(names)]
