@@ -123,11 +123,17 @@ def boom(part, dimension=2, gravity=9.81, place=(0.0, 0.0, 0.0)):
     return model, hinge
 
 
-def grounded(body, joint=ph.Fixed, at=(0, 0, 0), by=None, axis=None, gravity=(0, 0, 0), dimension=3, **added):
-    """A model of a body whose start, origin or named interface a joint holds on the ground; both, and the joint."""
-    model = ph.Model(gravity=gravity, dimension=dimension)
-    placed = model.add(body, added.pop("name", "body"), **added)
-    is_line = isinstance(body, ph.Beam | ph.Rod | ph.String)
-    port = placed[by] if by else placed.start if is_line else placed.origin
-    options = {} if axis is None else {"axis": axis}
-    return model, placed, model.connect(joint(model.ground.at(at), port, **options))
+def grounded(body, joint=ph.Fixed, at=(0, 0, 0), by=None, axis=None, joint_name=None, gravity=(0, 0, 0), **options):
+    """A model of one body that a joint holds on the ground, the body there, and the joint.
+
+    The joint holds the start or the origin of the body, or its point or interface ``by``; ``dimension`` is that of
+    the model, other options are those of ``Model.add``.
+    """
+    model = ph.Model(gravity=gravity, dimension=options.pop("dimension", 3))
+    placed = model.add(body, options.pop("name", "body"), **options)
+    if by is None:
+        port = placed.start if hasattr(body, "length") else placed.origin
+    else:
+        port = placed[by] if isinstance(by, str) else placed.point(by)
+    direction = {} if axis is None else {"axis": axis}
+    return model, placed, model.connect(joint(model.ground.at(at), port, name=joint_name, **direction))

@@ -8,14 +8,13 @@ import pytest
 
 import phlexible as ph
 from bad_inputs.wrong_values import ROD
+from mechanisms import grounded
 
 NAMES = ["a<!--<script>$x$\\frac$", "</script>@HEAD@_1 [$]"]
 
 
 def named(name):
-    model = ph.Model(dimension=2)
-    beam = model.add(ROD, name)
-    joint = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), beam.start, name=f"{name} hinge"))
+    model, beam, joint = grounded(ROD, ph.Revolute, dimension=2, joint_name=f"{name} hinge", name=name)
     model.apply(joint.spring(1.0, name=f"{name} spring"))
     model.apply(ph.Torque(beam.end, (0.0, 0.0, 0.1), name=name))
     return model, beam, joint

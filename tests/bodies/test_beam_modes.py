@@ -8,6 +8,7 @@ from scipy.linalg import eigh, eigvalsh
 
 import phlexible as ph
 from bodies.frequencies import nearest
+from mechanisms import grounded
 from phlexible.bodies.mechanics.floating import elastic_tangent
 
 LENGTH, SECTION, MATERIAL = 1.3, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7870.0)
@@ -126,11 +127,8 @@ def test_each_mode_has_its_damping_ratio(modes, tmp_path):
     ratios = 0.01 * np.arange(1, (modes or 12) + 1)
 
     def clamped(ratios):
-        model = ph.Model(dimension=2)
-        placed = model.add(
-            ph.Beam(LENGTH, SECTION, MATERIAL, 4, frame="cantilever", modes=modes, damping_ratio=ratios), "beam"
-        )
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+        body = ph.Beam(LENGTH, SECTION, MATERIAL, 4, frame="cantilever", modes=modes, damping_ratio=ratios)
+        model, *_ = grounded(body, dimension=2, name="beam")
         return model
 
     expected = np.append(ratios, np.full(4, ratios[-1]))[:7]

@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.beam import bases, beam as beams_of
 from phlexible.bodies.floating_body import FloatingBody, LocalMoments
@@ -83,9 +84,8 @@ def test_runs_and_linear_models_of_long_beams_are_those_of_arrays(monkeypatch, d
     monkeypatch.setattr(beams_of, "SHORT", 0)  # nothing is cached
     for long in (1, 1000):
         monkeypatch.setattr(bases, "LONG", long)
-        model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=dimension)
-        beam = model.add(ph.Beam(1.0, TABLE, STEEL, elements=24), "beam")
-        model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+        body = ph.Beam(1.0, TABLE, STEEL, elements=24)
+        model, beam, _ = grounded(body, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=dimension, name="beam")
         motion = model.simulate(2e-3, 5e-4, progress=False)
         found.append((motion.position(beam.end), model.linearize(at="unloaded").modes(4).frequencies))
         assert isinstance(beam.data.second_moments, LocalMoments) == (long == 1)
@@ -112,9 +112,7 @@ def test_a_long_beam_without_mass_in_a_direction_is_refused():
 def peak(elements: int) -> int:
     """The most memory that a beam takes until the numbers of its step are made [bytes]."""
     tracemalloc.start()
-    model = ph.Model(dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=elements), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model, *_ = grounded(ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=elements), dimension=2, name="beam")
     system = system_of(model)
     TypeTables(system.frames, system.floating).tables()
     found = tracemalloc.get_traced_memory()[1]

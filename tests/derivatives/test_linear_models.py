@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 
 def cantilever(p):
     section = ph.RectangularSection(p["width"], 0.03)
     beam = ph.Beam(p["length"], section, ph.Material(p["modulus"], 1000.0), elements=3, rotary_inertia=False)
-    model = ph.Model(dimension=2)
-    placed = model.add(beam, "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    model, placed, _ = grounded(beam, dimension=2, name="beam")
     return model.linearize([ph.Force(placed.end, (0, 1, 0))], [ph.Displacement(placed.end, (0, 1, 0))])
 
 
@@ -57,9 +56,8 @@ def test_outputs_that_depend_on_a_parameter_have_its_derivative_too():
     inertia, stiffness, radius, angle = 0.3, 12.0, 0.4, 0.7
 
     def build(p):
-        model = ph.Model(dimension=2)
-        bar = model.add(ph.RigidBody(1.5, inertia), "bar", rotation=p["angle"])
-        hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
+        body = ph.RigidBody(1.5, inertia)
+        model, bar, hinge = grounded(body, ph.Revolute, dimension=2, name="bar", rotation=p["angle"])
         model.apply(hinge.spring(stiffness))
         end = bar.point((radius, 0, 0))
         outputs = [sensor(end, (0, 1, 0)) for sensor in (ph.Displacement, ph.Velocity, ph.Acceleration)]

@@ -34,9 +34,8 @@ def test_a_pendulum_swings_with_its_elliptic_period(dimension):
 @pytest.mark.parametrize(("dimension", "direction"), [(2, 1), (3, 1), (3, 2)])
 def test_a_plucked_cantilever_rings_with_its_first_frequency(dimension, direction, frame):
     """w = 1.8751^2 sqrt(EI / (rho A L^4)); the scheme turns w h / 2 into its arctangent."""
-    model = ph.Model(dimension=dimension)
-    body = model.add(ph.Beam(LENGTH, FLAT, STEEL, elements=4, frame=frame, rotary_inertia=False))
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    part = ph.Beam(LENGTH, FLAT, STEEL, elements=4, frame=frame, rotary_inertia=False)
+    model, body, _ = grounded(part, dimension=dimension)
     moment = FLAT.second_moment_z if direction == 1 else FLAT.second_moment_y
     stiffness = STEEL.youngs_modulus * moment
     force = 1e-4 * LENGTH * 3 * stiffness / LENGTH**3 * np.eye(3)[direction]

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.algebra.elimination import null_space
 from phlexible.linear.constraint_elimination import without_algebraic_states
 from phlexible.port_hamiltonian.model import Port, StateGroup
@@ -123,9 +124,7 @@ def test_free_rows_of_the_null_space_are_an_identity_and_keep_their_names():
     space = null_space(G)
     assert (space.basis[space.free].toarray() == np.eye(len(space.free))).all()
     assert np.abs((G @ space.basis).toarray()).max() < 1e-12
-    model = ph.Model(dimension=2)
-    body = model.add(ph.RigidBody(1.0, 2.0), "body")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
+    model, *_ = grounded(ph.RigidBody(1.0, 2.0), ph.Revolute, dimension=2)
     linear = model.linearize()
     assert linear.eliminate_constraints().state_names == ("body turn z", "rate of body turn z")
     composed = ph.LinearModel.of(linear.composed()).eliminate_constraints()

@@ -6,6 +6,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import betainc
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.errors import ModelError, ParameterError
 
 MOVE, TURN, LENGTH = 0.6, 0.3, 1.0
@@ -42,9 +43,7 @@ def tip_input(lead=None, path=tip_path, **options):
 def test_the_input_of_a_damped_wheel_is_its_inertia_and_its_damping():
     """J a + c w, which moves the wheel against its damper: over all times it has a mean."""
     inertia, damping = 0.2, 0.7
-    model = ph.Model(dimension=2)
-    wheel = model.add(ph.RigidBody(1.0, inertia), "wheel")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model, _, hinge = grounded(ph.RigidBody(1.0, inertia), ph.Revolute, dimension=2, name="wheel")
     model.apply(hinge.spring(0.0, damping=damping))
     linear = model.linearize(inputs=[hinge], outputs=[ph.JointAcceleration(hinge)])
     torque = ph.inverse_input(linear, tip_path, MOVE, 2e-3)

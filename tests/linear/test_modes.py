@@ -6,6 +6,7 @@ from scipy import linalg, sparse
 
 import phlexible as ph
 from linear.four_bar_by_hand import EXACT, exact
+from mechanisms import grounded
 from phlexible.linear import modes as complex_modes, symmetric_modes
 from phlexible.linear.mechanics import LinearMechanics
 from phlexible.linear.symmetric_modes import lowest_symmetric_modes
@@ -122,9 +123,8 @@ COPIES = 520  # more rigid motions than dense matrices take
 
 def arm():
     """A beam that hangs in the air from a hinge: turns freely, K = 0 there."""
-    model = ph.Model(dimension=2)
-    body = model.add(ph.Beam(1.0, ph.Section(1e-4, 1e-8), ph.Material(2e11, 7800.0), 2), "arm", rotation=0.3)
-    model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), body.start))
+    part = ph.Beam(1.0, ph.Section(1e-4, 1e-8), ph.Material(2e11, 7800.0), 2)
+    model, *_ = grounded(part, ph.Revolute, dimension=2, name="arm", rotation=0.3)
     return model.linearize().mechanics
 
 
@@ -275,9 +275,7 @@ STEEL = ph.CircularSection(0.02), ph.Material(2.1e11, 7850.0)
 @pytest.mark.parametrize("elements", [1, 4, 8, 20])
 def test_a_rope_on_a_stiff_beam_swings_whatever_the_number_of_modes(elements):
     """A point mass on a massless rope of 20 m: sqrt(g / l), which the deflection of the beam hardly changes."""
-    model = ph.Model(gravity=(0, 0, -9.81))
-    beam = model.add(ph.Beam(0.1, *STEEL, elements=elements))
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model, beam, _ = grounded(ph.Beam(0.1, *STEEL, elements=elements), gravity=(0, 0, -9.81))
     load = model.add(ph.PointMass(100.0), position=(0.1, 0, -20.0))
     model.connect(ph.Distance(beam.end, load.origin))
     linear = model.linearize(at="static")

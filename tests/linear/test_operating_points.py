@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 # Out-of-plane frequencies of a cantilever on a hub of radius 0 (Wright et al. 1982), by rotation speed.
 FLAP = {
@@ -116,9 +117,7 @@ def test_a_column_loses_its_stiffness_under_a_load():
 
     def first(load):
         body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 12, rotary_inertia=False)
-        model = ph.Model(dimension=2)
-        column = model.add(body, "column")
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+        model, column, _ = grounded(body, dimension=2, name="column")
         model.apply(ph.Force(column.end, (-load * critical, 0, 0)))
         return model.linearize(at="static").modes(1).frequencies[0]
 
@@ -209,9 +208,7 @@ def test_a_point_mass_that_goes_around_has_no_axes_that_turn():
 def test_becks_column_flutters_beyond_its_critical_load(load, flutters):
     """P = 20.05 EI / L^2 at the tip, which follows the column: two frequencies become one there."""
     body = ph.Beam(1.0, ph.Section(1.0, 1e-6), ph.Material(1e6, 1.0), 4)
-    model = ph.Model(dimension=2)
-    column = model.add(body, "column")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), column.start))
+    model, column, _ = grounded(body, dimension=2, name="column")
     model.apply(ph.Force(column.end, (-load, 0, 0), axes="body"))
     if flutters:
         with pytest.raises(ph.EquilibriumError, match="unstable: a motion grows"):
@@ -257,9 +254,7 @@ def test_a_moment_in_space_has_a_potential_where_joints_leave_its_axis_alone(axe
 def test_a_rod_under_a_force_and_a_moment_becomes_a_helix():
     """Both act at its end along z, fixed in the world; the tip is that of a shooting program."""
     section = ph.GeneralSection(np.diag([1e4, 1e4, 1e4, 1e2, 1e2, 1e2]), np.diag([1, 1, 1, 1, 0.5, 0.5]))
-    model = ph.Model()
-    rod = model.add(ph.Rod(10.0, section, elements=4, order=2), "rod")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    model, rod, _ = grounded(ph.Rod(10.0, section, elements=4, order=2), name="rod")
     model.apply(ph.Force(rod.end, (0, 0, 0.5)))
     model.apply(ph.Torque(rod.end, (0, 0, 5.0 * np.pi)))
     assert model.equilibrium().position(rod.end) == pytest.approx([6.36525, 6.25655, 1.27402], abs=2e-3)
@@ -471,9 +466,8 @@ def test_dampers_of_supports_that_move_have_no_force_at_rest(kind):
 
 def test_targets_of_servos_have_no_rate_in_equilibria():
     """An arm of weight m g L rests where kp (target - angle) balances it, however fast the target moves then."""
-    model = ph.Model(gravity=(0, 0, -10.0))
-    arm = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0)), "arm")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, axis=(0, -1, 0)))
+    body = ph.RigidBody(2.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0))
+    model, _, hinge = grounded(body, ph.Revolute, axis=(0, -1, 0), gravity=(0, 0, -10.0), name="arm")
     servo = model.apply(hinge.servo(100.0, 2.0, angle=lambda t: 0.4 * np.sin(2 * t)))
     for time in (0.0, 0.5):
         rest = model.equilibrium(time=time)
@@ -514,9 +508,8 @@ def test_unstable_equilibria_are_found_among_many_soft_oscillators(kind, others)
 
 def test_models_that_nothing_moves_have_no_modes():
     """A driven body with a damper along its drive has no free motion."""
-    model = ph.Model(gravity=(0, 0, -9.81))
-    body = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), "body")
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(0, 0, 1)))
+    part = ph.RigidBody(2.0, (0.1, 0.1, 0.1))
+    model, _, rail = grounded(part, ph.Prismatic, axis=(0, 0, 1), gravity=(0, 0, -9.81))
     model.apply(rail.drive(position=lambda t: 0.1 * t))
     model.apply(rail.damper(10.0))
     assert model.linearize(at="static").modes(3).frequencies.size == 0

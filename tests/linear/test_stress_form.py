@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 SPACES = ("discontinuous", "hermite")
 
@@ -50,9 +51,8 @@ def test_stresses_of_a_cantilever_are_its_section_forces():
 
 def test_the_moment_about_y_has_the_sign_of_section_forces():
     """A force along z at the end: M_y = -EI w'' is F (x - L) there."""
-    model = ph.Model()
-    beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7800.0, 0.3), 2), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    body = ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(2e11, 7800.0, 0.3), 2)
+    model, beam, _ = grounded(body, name="beam")
     found = static_stresses(model.linearize([ph.Force(beam.end, (0, 0, 1))], form="stress", stress="hermite"))
     assert found["beam M_y at node 0"] == (pytest.approx(-1.0, abs=1e-8), "N m")
     assert found["beam M_x at node 1"] == (pytest.approx(0.0, abs=1e-8), "N m")
@@ -135,9 +135,7 @@ def test_what_is_refused():
     model = ph.gallery.four_bar()
     with pytest.raises(ph.ModelError, match='velocities and stresses as states.*form="stress"'):
         model.linearize([model["coupler"].end]).reduce(4, keep_rigid=True)
-    rail = ph.Model(dimension=2)
-    body = rail.add(ph.PointMass(2.0), "mass")
-    joint = rail.connect(ph.Slider(rail.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
+    rail, _, joint = grounded(ph.PointMass(2.0), ph.Slider, axis=(1, 0, 0), dimension=2, name="mass")
     rail.apply(joint.spring(potential=ph.Potential(lambda x: -(x**2), lambda x: -2 * x)))
     with pytest.raises(ph.EquilibriumError, match='pushes away from rest; take form="displacement"'):
         rail.linearize(form="stress")

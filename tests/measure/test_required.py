@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 
 def swing(t):
@@ -16,9 +17,8 @@ def swing_acceleration(t):
 
 def test_a_pendulum_needs_inertia_and_weight():
     """J + m c^2 times the acceleration, and m g c cos(angle)."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    bar = model.add(ph.RigidBody(2.0, 0.3, center=(0.4, 0.0, 0.0)), "bar")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.origin))
+    body = ph.RigidBody(2.0, 0.3, center=(0.4, 0.0, 0.0))
+    model, _, hinge = grounded(body, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=2, name="bar")
     drive = model.apply(hinge.drive(angle=swing))
     motion = model.simulate(1.0, 5e-4, progress=False)
     t = motion.time
@@ -59,17 +59,14 @@ def test_the_torques_put_back_make_the_motion_without_drives():
 
 
 def test_joints_without_drives_and_with_two():
-    model = ph.Model()
-    block = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.3)), "block")
-    sleeve = model.connect(ph.Cylindrical(model.ground.at((0, 0, 0)), block.origin, axis=(1, 0, 0)))
+    body = ph.RigidBody(2.0, (0.1, 0.2, 0.3))
+    model, _, sleeve = grounded(body, ph.Cylindrical, axis=(1, 0, 0), name="block")
     model.apply(sleeve.drive(angle=lambda t: 0.5 * t**2))
     model.apply(sleeve.drive(position=lambda t: 3.0 * t**2))
     motion = model.simulate(0.1, 1e-3, progress=False)
     names = sleeve.coordinate_names
     expected = {"position": 2.0 * 6.0, "angle": 0.1 * 1.0}
     assert motion.required(sleeve) == pytest.approx(np.tile([expected[name] for name in names], (101, 1)), rel=1e-6)
-    model = ph.Model()
-    block = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.3)), "block")
-    pin = model.connect(ph.Spherical(model.ground.at((0, 0, 0)), block.origin))
+    model, _, pin = grounded(ph.RigidBody(2.0, (0.1, 0.2, 0.3)), ph.Spherical, name="block")
     with pytest.raises(ph.ModelError, match="no drive moves"):
         model.simulate(1e-3, 1e-3, progress=False).required(pin)

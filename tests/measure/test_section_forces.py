@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.measure.section_forces import interpolated_along
 
 LENGTH = 0.8
@@ -16,9 +17,8 @@ FRAMES = ("cantilever", "simply_supported", "mean_axis")
 def cantilever(dimension=3, gravity=(0.0, 0.0, 0.0), split=None, **options):
     """A beam clamped to the ground at its start."""
     beam = ph.Beam(LENGTH, WIDE, options.pop("material", STEEL), **{"elements": 4, **options})
-    model = ph.Model(gravity=gravity, dimension=dimension)
-    placed = model.add(beam if split is None else beam.split(split), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    body = beam if split is None else beam.split(split)
+    model, placed, _ = grounded(body, gravity=gravity, dimension=dimension, name="beam")
     return model, placed
 
 
@@ -151,9 +151,7 @@ def test_stress_at_the_extreme_fibres() -> None:
 def test_stress_of_a_circle_and_of_a_section_without_outline() -> None:
     tube = ph.Section(area=1e-4, second_moment_y=2e-9)
     for section in (ph.CircularSection(0.01), tube):
-        model = ph.Model()
-        beam = model.add(ph.Beam(LENGTH, section, STEEL, elements=2))
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        model, beam, _ = grounded(ph.Beam(LENGTH, section, STEEL, elements=2))
         model.apply(ph.Torque(beam.end, (0.0, 0.03, 0.04)))
         motion = at_rest(model)
         if section is tube:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.errors import ParameterError
 
 STEEL = ph.Material(2e11, 7800.0)
@@ -40,9 +41,8 @@ def test_points_and_turns_of_a_known_rotation():
 
 
 def test_joints_forces_and_sections():
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), STEEL, elements=4), "beam")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+    part = ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), STEEL, elements=4)
+    model, beam, pin = grounded(part, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=2, name="beam")
     spring = model.apply(pin.spring(50.0))
     motion = model.simulate(0.05, 1e-3, progress=False)
     assert motion[ph.JointPosition(pin)] == pytest.approx(motion.angle(pin))
@@ -62,9 +62,8 @@ def test_joints_forces_and_sections():
 
 def test_the_acceleration_of_a_falling_rod():
     """-3 g / 2 L at the start."""
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    rod = model.add(ph.RigidBody(2.0, 2.0 / 12, center=(0.5, 0.0, 0.0)), "rod")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    body = ph.RigidBody(2.0, 2.0 / 12, center=(0.5, 0.0, 0.0))
+    model, rod, pin = grounded(body, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=2, name="rod")
     motion = model.simulate(0.01, 1e-3, progress=False)
     assert motion[ph.JointAcceleration(pin)][0] == pytest.approx(-1.5 * 9.81, rel=1e-3)
     assert motion[ph.AngularAcceleration(rod.origin, (0, 0, 1))][0] == pytest.approx(-1.5 * 9.81, rel=1e-3)
@@ -109,9 +108,7 @@ def test_coordinates_of_joints_go_by_their_names_as_those_of_springs():
 @pytest.mark.parametrize("angle", [-3.0, -1.6, -1.5, 0.0, 1.6, 3.0])
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, -1, 0), (0, 0, 1), (1, -2, 0.5)])
 def test_the_angle_at_one_instant_is_within_half_a_turn(angle, axis):
-    model = ph.Model()
-    body = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "body")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, axis=axis))
+    model, body, hinge = grounded(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), ph.Revolute, axis=axis)
     model.apply(hinge.spring(2.0))
     model.apply(hinge.torque(2.0 * angle))
     rest = model.equilibrium()

@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import phlexible as ph
-from mechanisms import boom
+from mechanisms import boom, grounded
 
 STIFFNESS, MASS = 50.0, 2.0
 
@@ -63,9 +63,7 @@ def test_a_servo_follows_its_target():
     def target(t):
         return 0.5 * np.sin(3.0 * t)
 
-    model = ph.Model(dimension=2)
-    wheel = model.add(ph.RigidBody(1.0, 0.2), "wheel")
-    hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), wheel.origin))
+    model, _, hinge = grounded(ph.RigidBody(1.0, 0.2), ph.Revolute, dimension=2, name="wheel")
     model.apply(hinge.servo(8.0, 0.6, angle=target, name="servo"))
 
     def rates(t, y):

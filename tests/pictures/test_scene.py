@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.skin import tube_skin
 from phlexible.pictures.scene import SymbolKind, scene_at_start, scene_of
 from phlexible.shapes.surfaces import Triangulation, circle, enclosed_moments, open_edges
@@ -64,16 +65,13 @@ def test_symbols_turn_with_what_carries_them():
     ],
 )
 def test_each_joint_has_its_symbol(joint, kind):
-    model = ph.Model()
-    ball = model.add(ph.RigidBody.sphere(0.1, 100.0), "ball")
-    model.connect(joint(model.ground.at((0, 0, 0)), ball.origin))
+    model, *_ = grounded(ph.RigidBody.sphere(0.1, 100.0), joint, name="ball")
     assert scene_at_start(model).symbols[-1].kind is kind
 
 
 def test_symbols_turn_with_beams_that_bend():
-    model = ph.Model(dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=4), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    body = ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=4)
+    model, beam, _ = grounded(body, dimension=2, name="beam")
     model.apply(ph.Force(beam.end, (0.0, 30.0, 0.0)))
     rest = model.equilibrium()
     drawn = scene_of(rest.run, np.array([0]))
@@ -96,9 +94,8 @@ def test_a_model_is_drawn_as_it_was_put_together_and_stays_open_to_changes():
 
 
 def test_a_beam_in_parts_has_one_colour_and_no_symbols_at_its_cuts():
-    model = ph.Model(dimension=2)
-    arm = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=2).split(3), "arm")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start))
+    part = ph.Beam(1.0, ph.CircularSection(0.02), ALUMINIUM, elements=2).split(3)
+    model, *_ = grounded(part, ph.Revolute, dimension=2, name="arm")
     drawn = scene_at_start(model)
     assert {body.whole for body in drawn.bodies} == {"arm"}
     assert len({body.color for body in drawn.bodies}) == 1

@@ -28,9 +28,8 @@ def test_rods_and_beams_in_parts_show_their_ends(body) -> None:
 
 def test_a_plate_shows_how_far_its_softest_point_bends_from_its_first_interface() -> None:
     """That is held in place here; the mean axis moves with the plate."""
-    model = ph.Model(gravity=(0, 0, -9.81))
-    plate = model.add(ph.Plate(1.0, 0.5, 0.01, RUBBER, (2, 1), modes=2, interfaces={"start": "rigid"}), "plate")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), plate["start"]))
+    body = ph.Plate(1.0, 0.5, 0.01, RUBBER, (2, 1), modes=2, interfaces={"start": "rigid"})
+    model, plate, _ = grounded(body, by="start", gravity=(0, 0, -9.81), name="plate")
     motion = model.simulate(4e-3, 1e-3, progress=False)
     panel = default_panels(motion.run, [], most=1)[0]
     assert panel.label == "deflection / length [%]"

@@ -139,16 +139,14 @@ def test_a_four_bar_linkage_hangs_where_its_energy_is_least():
 
 
 def loaded_cantilever():
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    beam = model.add(ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), STEEL, elements=4), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    body = ph.Beam(1.0, ph.RectangularSection(0.02, 0.01), STEEL, elements=4)
+    model, *_ = grounded(body, gravity=(0.0, -9.81, 0.0), dimension=2, name="beam")
     return model
 
 
 def sprung_pendulum():
-    model = ph.Model(gravity=(0.0, -9.81, 0.0), dimension=2)
-    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.5, 0.0, 0.0)), "rod")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    body = ph.RigidBody(2.0, 0.1, center=(0.5, 0.0, 0.0))
+    model, _, pin = grounded(body, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=2, name="rod")
     model.apply(pin.spring(8.0))
     return model
 
@@ -176,9 +174,8 @@ def test_nothing_moves_in_ten_thousand_steps(build):
 
 def test_an_upright_pendulum_is_unstable():
     """It grows with sqrt(m g l / I)."""
-    model = ph.Model(gravity=(0.0, 9.81, 0.0), dimension=2)
-    rod = model.add(ph.RigidBody(2.0, 0.1, center=(0.0, -0.5, 0.0)), "rod")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.origin))
+    body = ph.RigidBody(2.0, 0.1, center=(0.0, -0.5, 0.0))
+    model, *_ = grounded(body, ph.Revolute, gravity=(0.0, 9.81, 0.0), dimension=2, name="rod")
     with pytest.warns(ph.UnstableEquilibriumWarning, match=r"grows with exp\(4.044 t\)"):
         upright = model.equilibrium()
     assert not upright.is_stable

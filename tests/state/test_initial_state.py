@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
-from mechanisms import beam, four_bar
+from mechanisms import beam, four_bar, grounded
 from phlexible.bodies.rigid_body import PointMass, RigidBody
 from phlexible.description.joints.joints import Distance, Revolute, Slider, Spherical
 from phlexible.description.mechanism.mechanism import Mechanism
@@ -89,9 +89,8 @@ def test_open_joints_are_refused(offset, joint, message):
 @pytest.mark.parametrize("gap", [1e-13, 1e-11, 5e-10])
 def test_gaps_of_typed_positions_are_closed_before_the_first_step(held, gap, recwarn):
     """A beam at rest whose position is right to ten digits stays at rest, and no step has to close its joints."""
-    model = ph.Model()
-    bar = model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0)), "bar", (gap, -gap, gap))
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), bar.start))
+    body = ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(210e9, 7850.0))
+    model, bar, _ = grounded(body, name="bar", position=(gap, -gap, gap))
     if held == "both ends":
         model.connect(ph.Spherical(model.ground.at((1 + 2 * gap, 0, 0)), bar.end))
     motion = model.simulate(0.1, step=1e-3)

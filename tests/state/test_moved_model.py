@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 import phlexible as ph
+from mechanisms import grounded
 
 BEAM = ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(2e9, 1200.0), elements=4)
 ROPE = ph.String(1.0, 0.1, 4, ph.LogarithmicLaw(50.0))
@@ -76,9 +77,7 @@ def test_a_string_keeps_its_curve_and_its_speed():
 
 def test_a_string_moves_evenly_to_where_it_is_least_far_from_its_place():
     """Its displacement e (1 - 3 s / 2) is the linear one of least int d^2 with e at s = 0."""
-    model = ph.Model()
-    rope = model.add(ROPE, "rope", position=(0.3, 0.1, 0))
-    model.connect(ph.Spherical(model.ground.at((0.3, 0.1, 0.06)), rope.start))
+    model, rope, _ = grounded(ROPE, ph.Spherical, at=(0.3, 0.1, 0.06), name="rope", position=(0.3, 0.1, 0))
     found = model.assemble()
     moved = found.model["rope"].nodes.positions - rope.nodes.positions
     assert moved[:, 2] == pytest.approx(0.06 * (1 - 1.5 * np.linspace(0, 1, 5)))

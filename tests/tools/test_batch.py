@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.results.files import run_output
 from phlexible.step.compilation.number_kinds import lanes_of_processor
 from phlexible.step.integration import lane_loop, stepper
@@ -28,9 +29,7 @@ def bend(model):
 
 
 def cart(push):
-    model = ph.Model(dimension=2)
-    body = model.add(ph.RigidBody(2.0, 0.1), "cart")
-    model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, axis=(1, 0, 0)))
+    model, body, _ = grounded(ph.RigidBody(2.0, 0.1), ph.Prismatic, axis=(1, 0, 0), dimension=2, name="cart")
     model.apply(ph.Force(body.origin, (push, 0.0, 0.0), name="push"))
     return model
 

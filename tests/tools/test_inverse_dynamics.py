@@ -6,6 +6,7 @@ from numpy.polynomial import Polynomial
 from scipy.optimize import brentq
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.derivatives.runs import StepMatrices
 from phlexible.tools.inverse_dynamics import least_change
 
@@ -223,9 +224,7 @@ def test_refusals():
 
 def test_stops_count_where_they_are_met():
     """A wheel at its lower stop turns by J a, whatever stops there are that it does not reach."""
-    model = ph.Model(dimension=2)
-    wheel = model.add(ph.RigidBody(1.0, 0.5), "wheel")
-    shaft = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    model, _, shaft = grounded(ph.RigidBody(1.0, 0.5), ph.Revolute, dimension=2, name="wheel")
     model.apply(shaft.torque(0.0, name="motor"))
     stop = model.apply(shaft.stop(lower=0.0, upper=0.25))
     assert stop.stiffness == pytest.approx(0.5 * 9.81 / (1e-3 * np.sqrt(0.5)))

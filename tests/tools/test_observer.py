@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 AXIS = (0, 0, 1)
 
@@ -11,9 +12,7 @@ AXIS = (0, 0, 1)
 def test_an_observer_of_the_whole_model_has_the_poles_of_two_oscillators():
     """A mass on a spring: m s^2 + (d + K) s + k of what is fed back, with injection K of the error."""
     m, k, d, K, share = 2.0, 50.0, 0.6, 3.0, 4.0
-    model = ph.Model(dimension=2)
-    mass = model.add(ph.RigidBody(m, 1.0), "mass")
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), mass.origin, axis=(1, 0, 0)))
+    model, _, rail = grounded(ph.RigidBody(m, 1.0), ph.Prismatic, axis=(1, 0, 0), dimension=2, name="mass")
     model.apply(rail.spring(k, damping=d))
     linear = model.linearize([rail])
     observer = ph.passive_observer(linear, K, share)

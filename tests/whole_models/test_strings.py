@@ -137,9 +137,8 @@ def test_velocities_that_are_left_out_follow_the_joints():
     placed = model.add(ph.String(1.0, 1.0, 4, LAWS[0]))
     model.connect(ph.Spherical(model.ground.moving(lambda t: (2 * t, t, 0)), placed.start))
     assert initial_state(system_of(model)).velocity[:2] == pytest.approx([2, 1])
-    given = ph.Model(dimension=2)
-    placed = given.add(ph.String(1.0, 1.0, 4, LAWS[0]), "rope", velocity=(1, 0, 0))
-    given.connect(ph.Spherical(given.ground.at((0, 0, 0)), placed.start))
+    body = ph.String(1.0, 1.0, 4, LAWS[0])
+    given, *_ = grounded(body, ph.Spherical, dimension=2, name="rope", velocity=(1, 0, 0))
     refused(ph.VelocityError, "violated by 1 m/s", lambda: initial_state(system_of(given)))
 
 

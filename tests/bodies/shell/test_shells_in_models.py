@@ -248,7 +248,5 @@ def test_an_edge_is_fixed_where_it_is(end: str, gap: tuple[float, float, float])
 
 @pytest.mark.parametrize("place", [(0, 0, 0), (0, 0.15, 0), (0, -0.1, 0)])
 def test_an_edge_is_clamped_at_any_of_its_points(place: tuple[float, float, float]) -> None:
-    model = ph.Model()
-    strip = model.add(ph.Shell.plate(1.0, 0.3, 0.01, SOFT, (4, 2), CLAMPED), "strip")
-    model.connect(ph.Fixed(model.ground.at(place), strip["start"]))
+    model, *_ = grounded(ph.Shell.plate(1.0, 0.3, 0.01, SOFT, (4, 2), CLAMPED), at=place, by="start", name="strip")
     assert model.linearize().modes(1).frequencies[0] > 0.1

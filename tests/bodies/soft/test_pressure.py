@@ -5,6 +5,7 @@ import pytest
 import skfem
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.soft_mesh import soft_surface
 from phlexible.gallery.soft_bodies import disc
 
@@ -82,9 +83,7 @@ def test_a_pressed_solid_shrinks_by_its_bulk_modulus(kind):
     """Pressure on all faces of a block: strain -p (1 - 2 nu) / E; on one face it is a force against its normal."""
     mesh = kind.init_tensor(*[np.linspace(0, 1, 2)] * 3)
     body = ph.SoftBody(mesh, ph.StVenantKirchhoff(1e6, 0.3), 1000.0, interfaces={"top": lambda x: x[2] > 1 - 1e-9})
-    model = ph.Model()
-    block = model.add(body, "block")
-    model.connect(ph.Spherical(model.ground.at((0, 0, 0)), block.point((0, 0, 0))))
+    model, block, _ = grounded(body, ph.Spherical, by=(0, 0, 0), name="block")
     model.connect(ph.Slider(model.ground.at((1, 0, 0)), block.point((1, 0, 0)), axis=(1, 0, 0)))
     pinned = model.connect(ph.Distance(model.ground.at((0, 1, 1)), block.point((0, 1, 0))))
     model.apply(ph.Pressure(block, 1.0))

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 import phlexible as ph
+from mechanisms import grounded
 
 G = 9.81
 BALL = ph.RigidBody(1.0, (0.004, 0.004, 0.004))  # of 0.1 m
@@ -239,9 +240,7 @@ def test_a_block_on_an_incline_sticks_or_slides_at_the_angle_of_friction(share, 
 
 def test_sliding_friction_has_its_direction_and_takes_the_energy():
     """A point that slides askew on a plane that a body carries: distance v^2 / 2 mu g along its velocity."""
-    model = ph.Model(gravity=(0, 0, -G))
-    table = model.add(ph.RigidBody(50.0, (9.0, 9.0, 9.0)), "table")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), table.origin))
+    model, table, _ = grounded(ph.RigidBody(50.0, (9.0, 9.0, 9.0)), gravity=(0, 0, -G), name="table")
     stone = model.add(ph.PointMass(2.0), "stone", position=(0, 0, -2 * G / 1e5), velocity=(0.6, 0.8, 0))
     model.apply(ph.Contact(stone.origin, ph.Plane(table.origin), stiffness=1e5, friction=0.5))
     motion = model.simulate(0.6, 1e-3, progress=False)
@@ -254,9 +253,7 @@ def test_sliding_friction_has_its_direction_and_takes_the_energy():
 
 def test_a_slider_between_stops():
     """To and fro without loss, half a period of the stop's spring at each end."""
-    model = ph.Model()
-    block = model.add(ph.RigidBody(2.0, (1, 1, 1)), velocity=(3.0, 0, 0))
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
+    model, _, rail = grounded(ph.RigidBody(2.0, (1, 1, 1)), ph.Prismatic, velocity=(3.0, 0, 0))
     model.apply(rail.stop(lower=-0.2, upper=0.3, stiffness=2e4, restitution=1))
     motion = model.simulate(40.0, 5e-4, progress=False)
     x = motion.translation(rail)
@@ -423,9 +420,8 @@ def test_balls_of_a_material_touch_for_as_long_and_push_as_hard_as_hertz_says():
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_dry_friction_in_a_joint_stops_a_wheel(dimension):
     """J w^2 / 2 = torque angle; without viscous friction the rate falls evenly."""
-    model = ph.Model(dimension=dimension)
-    wheel = model.add(ph.RigidBody(1.0, 0.5 if dimension == 2 else (0.5, 0.5, 0.5)), angular_velocity=(0, 0, 8.0))
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin))
+    body = ph.RigidBody(1.0, 0.5 if dimension == 2 else (0.5, 0.5, 0.5))
+    model, _, pin = grounded(body, ph.Revolute, dimension=dimension, angular_velocity=(0, 0, 8.0))
     model.apply(pin.friction(coulomb=2.0))
     motion = model.simulate(5.0, 1e-3, progress=False)
     assert motion.angle(pin)[-1] == pytest.approx(0.5 * 8**2 / 2 / 2.0, rel=1e-3)

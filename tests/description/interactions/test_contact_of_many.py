@@ -7,6 +7,7 @@ from scipy.linalg import eigh
 from scipy.optimize import brentq
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.step.assembly import families as contact_groups
 from phlexible.step.kernels.many.pairs_in_matrix import ROWS
 from step.kernels.newton import Newton
@@ -107,9 +108,7 @@ def test_newtons_method_converges_where_a_bent_beam_rubs():
 
     With arms along the normal in Newton's matrix it took 6.5 iterations a part, and stalled for thin beams end on.
     """
-    model = ph.Model()
-    beam = model.add(ph.Beam(0.2, ph.CircularSection(0.01), ph.Material(1e7, 1000.0, poissons_ratio=0.3)))
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+    model, beam, _ = grounded(ph.Beam(0.2, ph.CircularSection(0.01), ph.Material(1e7, 1000.0, poissons_ratio=0.3)))
     box = ph.RigidBody.box((0.2, 0.1, 0.1), 1000.0)
     moving = model.add(box, position=(0.2, 0, 0.0995), velocity=(0, 0, -4))  # meets it within a step
     model.apply(ph.Contact(beam, moving, radius=0.01, stiffness=7e3, friction=1.0, damping=2e4))
@@ -157,9 +156,8 @@ def test_a_whole_ball_on_a_surface_is_a_contact_of_two_that_sticks():
 @pytest.mark.parametrize("kind", ["box", "beam"])
 def test_joint_forces_at_both_ends_of_a_run_have_the_pairs_that_push(kind):
     """Normal forces and friction: those of runs that begin there, or go on and have means of two steps."""
-    model = ph.Model(gravity=(1.0, 0.5, -GRAVITY))
-    plate = model.add(ph.RigidBody.box((2, 2, 0.1), 5.0), position=(0, 0, -0.05))
-    joint = model.connect(ph.Fixed(model.ground.at((0, 0, -0.05)), plate.origin))
+    part = ph.RigidBody.box((2, 2, 0.1), 5.0)
+    model, plate, joint = grounded(part, at=(0, 0, -0.05), gravity=(1.0, 0.5, -GRAVITY), position=(0, 0, -0.05))
     if kind == "box":
         body = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.049), velocity=(0.1, 0, 0))
     else:

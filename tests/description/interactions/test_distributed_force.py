@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.state.forces import applied_forces
 from phlexible.state.initial_velocity import undeformed
 from phlexible.state.system import system_of
@@ -14,9 +15,7 @@ BEAM = ph.Beam(LENGTH, ph.RectangularSection(0.02, 0.03), STEEL, elements=3)
 
 
 def cantilever(dimension=3, beam=BEAM, split=None):
-    model = ph.Model(dimension=dimension)
-    placed = model.add(beam if split is None else beam.split(split), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), placed.start))
+    model, placed, _ = grounded(beam if split is None else beam.split(split), dimension=dimension, name="beam")
     return model, placed
 
 
@@ -74,9 +73,7 @@ def test_weight_as_a_distributed_force_is_gravity() -> None:
     motions = []
     weight = 7870.0 * BEAM.section.area * np.array([0.3, -9.81, 1.0])
     for gravity in (weight / (7870.0 * BEAM.section.area), (0, 0, 0)):
-        model = ph.Model(gravity=gravity)
-        body = model.add(BEAM, "beam")
-        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), body.start))
+        model, body, _ = grounded(BEAM, ph.Spherical, gravity=gravity, name="beam")
         if not np.any(gravity):
             model.apply(ph.DistributedForce(body, weight, name="weight"))
         motions.append(model.simulate(0.3, 1e-3, progress=False))

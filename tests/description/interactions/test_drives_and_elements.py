@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from mechanisms import boom
+from mechanisms import boom, grounded
 
 
 def pendulum(dimension=2):
@@ -151,9 +151,8 @@ def test_a_potential_may_have_kinks_and_the_ledger_closes_across_them(energy, sl
 @pytest.mark.filterwarnings("ignore::phlexible.errors.RedundancyWarning")
 def test_drives_and_joints_share_a_redundant_moment_as_the_smallest_forces_do():
     """A door held by a pin with a drive that rests, and by a slide: the moment is in the drive and in the slide."""
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    door = model.add(ph.RigidBody(2.0, 0.4, center=(0.5, 0, 0)), "door")
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), door.origin))
+    body = ph.RigidBody(2.0, 0.4, center=(0.5, 0, 0))
+    model, door, pin = grounded(body, ph.Revolute, gravity=(0, -9.81, 0), dimension=2, name="door")
     slide = model.connect(ph.Prismatic(model.ground.at((0.2, 0, 0)), door.point((0.2, 0, 0))))
     drive = model.apply(pin.drive(angle=lambda t: 0.0 * t))
     motion = model.simulate(0.1, 1e-2, progress=False)
@@ -208,9 +207,7 @@ def test_a_jump_of_the_target_is_an_impulse_unless_its_rate_is_given():
     """I delta(w) = kd jump, to first order in the step; without the rate the jump is felt by the spring alone."""
 
     def wheel(**rate):
-        model = ph.Model(dimension=2)
-        disc = model.add(ph.RigidBody(1.0, 0.2), "disc")
-        hinge = model.connect(ph.Revolute(model.ground.at((0.0, 0.0, 0.0)), disc.origin))
+        model, _, hinge = grounded(ph.RigidBody(1.0, 0.2), ph.Revolute, dimension=2, name="disc")
         target = np.vectorize(lambda t: 0.8 if t >= 0.01 else 0.0)
         model.apply(hinge.servo(8.0, 0.5, angle=target, breakpoints=[0.01], **rate))
         return model.simulate(0.02, 1e-5, progress=False).rate(hinge)

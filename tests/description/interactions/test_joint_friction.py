@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import phlexible as ph
+from mechanisms import grounded
 
 G, MU = 9.81, 0.3
 
@@ -12,9 +13,8 @@ G, MU = 9.81, 0.3
 @pytest.mark.parametrize(("share", "slides"), [(0.95, False), (1.05, True)])
 def test_a_block_on_an_inclined_rail_sticks_or_slides_at_the_angle_of_friction(share, slides):
     slope = share * np.arctan(MU)
-    model = ph.Model(gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
-    block = model.add(ph.RigidBody(2.0, (1, 1, 1)))
-    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin))
+    body = ph.RigidBody(2.0, (1, 1, 1))
+    model, _, rail = grounded(body, ph.Prismatic, gravity=(G * np.sin(slope), 0, -G * np.cos(slope)))
     model.apply(rail.friction(coefficient=MU, bristle=0, stiction_speed=1e-3))
     motion = model.simulate(1.0, 1e-2, progress=False)
     if slides:
@@ -70,9 +70,8 @@ def test_a_bearing_brakes_a_pendulum():
 @pytest.mark.parametrize("step", [1e-2, 1e-3, 5e-4, 1e-4])
 def test_a_bearing_that_sticks_keeps_the_balance_at_every_step(step):
     """Velocities are predicted to round-off, multipliers to a hundredth: friction follows in the second update."""
-    model = ph.Model(gravity=(0, 0, -G))
-    arm = model.add(ph.RigidBody.box((0.6, 0.05, 0.05), 2700.0, center=(0.3, 0, 0)))
-    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, axis=(0, 1, 0)))
+    body = ph.RigidBody.box((0.6, 0.05, 0.05), 2700.0, center=(0.3, 0, 0))
+    model, _, pin = grounded(body, ph.Revolute, axis=(0, 1, 0), gravity=(0, 0, -G))
     model.apply(pin.friction(coefficient=0.2, radius=0.01))
     assert np.abs(model.simulate(0.3, step, progress=False).energy.balance_error).max() <= 1e-12
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.locations import End
 
@@ -59,9 +60,7 @@ def test_the_frame_stays_what_it_was_when_a_motion_was_made():
 
 def test_a_basis_of_a_model_is_one_of_the_description():
     """The modes of a pinned beam, found in a model, are those of the same description with them as basis."""
-    model = ph.Model(dimension=2)
-    link = model.add(BEAM, "link")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), link.start))
+    model, link, _ = grounded(BEAM, ph.Revolute, dimension=2, name="link")
     model.connect(ph.Slider(model.ground.at((1, 0, 0)), link.end, axis=(1, 0, 0)))
     assert link.resolved.frame == "simply_supported"
     linear = model.linearize([link.at(0.4)])

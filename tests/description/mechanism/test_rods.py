@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 
 RUBBER = ph.Material(5e6, 1100.0, 0.4)
 SECTION = ph.RectangularSection(0.02, 0.03)
@@ -38,9 +39,8 @@ def test_the_pieces_of_a_rod_are_one_body_to_joints_loads_and_sensors():
 
 def test_section_forces_hold_the_energy_and_balance_the_support():
     """sum l (N^2 / EA + Q^2 / GA + M^2 / EI) / 2; the moment at a clamp is the reaction there."""
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    rod = model.add(ph.Rod(1.0, SECTION, ph.Material(5e7, 1100.0, 0.4), elements=32), "rod")
-    clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    part = ph.Rod(1.0, SECTION, ph.Material(5e7, 1100.0, 0.4), elements=32)
+    model, rod, clamp = grounded(part, gravity=(0, -9.81, 0), dimension=2, name="rod")
     motion = model.simulate(0.4, 1e-3, progress=False)
     forces = motion.section_forces(rod)
     stiffness = rod.body.stiffness_at(np.zeros(1))[0]
@@ -87,9 +87,7 @@ def test_sections_start_with_the_velocities_of_one_body():
 )
 def test_rods_that_bend_too_much_between_sections_are_told(force, told):
     """Bent, or pulled so that sections far apart turn to and fro."""
-    model = ph.Model(dimension=2)
-    rod = model.add(ph.Rod(1.0, SECTION, RUBBER, elements=4), "rod")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), rod.start))
+    model, rod, _ = grounded(ph.Rod(1.0, SECTION, RUBBER, elements=4), dimension=2, name="rod")
     model.apply(ph.Force(rod.end, force))
     words = rf"neighbouring sections turn by up to .* take elements=\d+ or more {told}"
     with pytest.warns(ph.LargeDeflectionWarning, match=words):
@@ -124,9 +122,8 @@ def test_the_warning_says_how_much_too_far_a_moment_bends_a_rod(order, elements,
 def test_modes_about_a_loaded_shape():
     """A tie rod between pins: Bernoulli's with the normal force."""
     steel, section, pull = ph.Material(2e11, 7800.0), ph.RectangularSection(0.002, 0.01), 500.0
-    model = ph.Model(dimension=2)
-    rod = model.add(ph.Rod(1.0, section, steel, elements=16, order=2), "rod")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), rod.start))
+    body = ph.Rod(1.0, section, steel, elements=16, order=2)
+    model, rod, _ = grounded(body, ph.Revolute, dimension=2, name="rod")
     model.connect(ph.Slider(model.ground.at((0, 0, 0)), rod.end, axis=(1, 0, 0)))
     model.apply(ph.Force(rod.end, (pull, 0, 0)))
     assert model.equilibrium().position(rod.end)[0] == pytest.approx(1 + pull / (2e11 * section.area), rel=1e-9)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.description.interactions.functions import PointOf
 from phlexible.linear.equilibria import OperatingKind, operating_point
 from phlexible.state.system import system_of
@@ -48,9 +49,7 @@ def test_viscosity_damps_a_beam_in_parts_as_the_whole(parts: int) -> None:
     """``split`` offers it instead of a damping ratio: 2 ratio / frequency, for the first mode of a cantilever."""
     frequency = 1.875104**2 / LENGTH**2 * np.sqrt(7e10 / 2700.0) * 0.01 / 2  # of radius / 2, the radius of gyration
     beam = replace(BEAM, material=ph.Material(7e10, 2700.0, viscosity=2 * 0.02 / frequency))
-    model = ph.Model(dimension=2)
-    body = model.add(beam.split(parts), "arm")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    model, *_ = grounded(beam.split(parts), dimension=2, name="arm")
     assert model.linearize().modes(1).damping_ratios == pytest.approx([0.02], rel=1e-3)
 
 
@@ -91,9 +90,7 @@ def test_parts_are_replaced_together() -> None:
 
 
 def test_a_file_knows_the_handle(tmp_path) -> None:
-    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
-    body = model.add(BEAM.split(2), "arm")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.start))
+    model, body, _ = grounded(BEAM.split(2), ph.Revolute, gravity=(0, -9.81, 0), dimension=2, name="arm")
     motion = model.simulate(0.01, 1e-3, progress=False)
     motion.save(tmp_path / "run.h5")
     loaded = ph.Motion.load(tmp_path / "run.h5")
@@ -121,9 +118,7 @@ def deflected_tip(load: float, parts: int, frame: str = "simply_supported", out:
     """
     slender = ph.Section(area=1.0, second_moment_y=1e-8)
     beam = ph.Beam(1.0, slender, ph.Material(1e8, 1.0), elements=parts, frame=frame)
-    model = ph.Model(dimension=3 if out else 2)
-    body = model.add(beam.split(parts), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), body.start))
+    model, body, _ = grounded(beam.split(parts), dimension=3 if out else 2, name="beam")
     model.apply(ph.Force(body.end, (0.0, load * np.cos(out), load * np.sin(out))))
     system = system_of(model)
     state = operating_point(system, OperatingKind.STATIC, None).state

@@ -8,6 +8,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import phlexible as ph
+from mechanisms import grounded
 
 REFERENCE = Path(__file__).parents[2] / "gallery" / "reference" / "crank_slider_von_karman.csv"
 COUPLER = ph.Beam(
@@ -17,9 +18,7 @@ COUPLER = ph.Beam(
 
 def supported():
     """The coupler between a pin and a slider, pushed off its middle."""
-    model = ph.Model(dimension=2)
-    beam = model.add(COUPLER, "coupler")
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), beam.start))
+    model, beam, _ = grounded(COUPLER, ph.Revolute, dimension=2, name="coupler")
     model.connect(ph.Slider(model.ground.at((0.3, 0, 0)), beam.end, axis=(1, 0, 0)))
     return model.linearize([ph.Force(beam.at(0.11), (0, 1, 0))]), beam
 

@@ -221,9 +221,8 @@ def test_a_live_motion_and_its_page_follow_each_other(browser):
 
 
 def test_a_live_run_is_drawn_and_takes_what_is_set_on_its_page(browser):
-    model = ph.Model(gravity=(0, 0, -9.81))
-    arm = model.add(ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(2e9, 7800.0), elements=2), "arm")
-    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.start, axis=(0, 1, 0)))
+    body = ph.Beam(0.5, ph.CircularSection(0.01), ph.Material(2e9, 7800.0), elements=2)
+    model, arm, hinge = grounded(body, ph.Revolute, axis=(0, 1, 0), gravity=(0, 0, -9.81), name="arm")
     model.apply(hinge.torque(0.0, name="motor"))
     sim = model.start(step=1e-3)
     with sim.live() as view:

@@ -9,6 +9,7 @@ import pytest
 
 import phlexible as ph
 from laws.cases import LAW_CASES, SOFT_LAWS, Scale, random_soft_body, random_string
+from mechanisms import grounded
 from phlexible.derivatives.variations import Variation, move, pose_sizes, pose_tangents, strain_indices
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
@@ -79,9 +80,7 @@ def contact(bristle):
 
 def drum():
     """A ball that sticks to a drum, on which it may roll."""
-    model = ph.Model()
-    pulley = model.add(ph.RigidBody(0.5, (1e-3, 1e-3, 1e-3)))
-    model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pulley.origin, axis=(0, 1, 0)))
+    model, pulley, _ = grounded(ph.RigidBody(0.5, (1e-3, 1e-3, 1e-3)), ph.Revolute, axis=(0, 1, 0))
     ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.0, 0.0, 0.1499))
     surface = ph.Surface(pulley.origin, ph.Cylinder(0.1, 0.2, axis=(0, 1, 0)))
     model.apply(ph.Contact(ball.origin, surface, 1e4, friction=0.3, radius=0.05, bristle=1e4))

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 import phlexible as ph
+from mechanisms import grounded
 from phlexible.bodies.mechanics.absolute import (
     elastic_force,
     elastic_tangent,
@@ -84,9 +85,7 @@ def test_work_of_an_elimination_grows_with_the_elements():
     """Also with a mass on every second node: as many numbers for each element of a longer string."""
 
     def numbers(elements, beads):
-        model = ph.Model(dimension=3)
-        placed = model.add(string(elements=elements))
-        model.connect(ph.Spherical(model.ground.at((0, 0, 0)), placed.start))
+        model, placed, _ = grounded(string(elements=elements), ph.Spherical)
         for s in placed.body.mesh.nodes[2::2] if beads else []:
             bead = model.add(ph.PointMass(0.1), position=(s, 0, 0))
             model.connect(ph.Spherical(placed.at(s), bead.origin))
