@@ -71,9 +71,11 @@ def _arrays(tensors: Iterable[Any]) -> list[Array]:
 
 @cache
 def _functions() -> tuple[Any, Any]:
-    """Return two subclasses of PyTorch's ``autograd.Function``, which embed phlexible in differentiation. The
-    first simulates a run and returns sensor values as tensors. The second computes the products of its derivative
-    with output weights, for the backward pass; its own derivative raises ``ModelError``."""
+    """Import PyTorch and return two subclasses of its ``autograd.Function``: one simulates a run, the other
+    computes its derivatives. The first takes ``runs``, a dictionary ``seen`` and the parameter tensors, and returns
+    one tensor for each sensor; it stores times and sensor names in ``seen``. Its backward pass calls the second,
+    which takes the derivatives of a loss with respect to all sensor values and returns those with respect to the
+    parameters. Differentiating the second raises ``ModelError``."""
     torch = optional("torch", "torch")
 
     class SlopesOfRun(torch.autograd.Function):  # type: ignore[misc, name-defined]  # known when it is installed

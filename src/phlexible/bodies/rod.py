@@ -329,10 +329,11 @@ class Rod:
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this rod alone, with strains as states. Its ends have
-        prescribed forces, or are clamped, as ``start`` and ``end`` say. ``gravity`` is the acceleration [m/s^2];
-        ``shape``, ``velocity`` and ``angular_velocity`` are initial values. ``dimension`` is the number of space
-        dimensions of the model (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this rod alone, without a mechanism, with strains as
+        states. ``start`` and ``end`` are each "force" (prescribed force and moment) or "fixed" (clamped).
+        ``shape``, ``velocity`` and ``angular_velocity`` are the initial values; without them the rod is straight
+        along x and at rest. ``gravity`` (3,) is the acceleration [m/s^2] in world axes, ``dimension`` the number of
+        space dimensions: 1 (along x), 2 or 3.
 
         Args:
             dimension: 1 (along x), 2 or 3.

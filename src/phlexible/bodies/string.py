@@ -443,10 +443,11 @@ class String(NodalBody):
         start: str = "force",
         end: str = "force",
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian state-space model of this string alone. Each end has a prescribed force or a
-        prescribed velocity as input, or is fixed, as ``start`` and ``end`` say. ``gravity`` is the acceleration
-        [m/s^2] in world axes; ``shape`` and ``velocity`` are the initial positions and velocities. ``dimension``
-        is the number of space dimensions of the model (1, 2 or 3).
+        """Return the port-Hamiltonian state-space model of this string alone, without a mechanism, driven by forces
+        or velocities at its ends. ``start`` and ``end`` are each "force" (prescribed contact force), "velocity"
+        (prescribed velocity) or "fixed". ``gravity`` (3,) is the acceleration [m/s^2] in world axes; ``shape`` and
+        ``velocity`` are the initial positions and velocities. ``dimension`` is the number of space dimensions: 1
+        (along x), 2 or 3.
 
         Args:
             dimension: 1 (along x), 2 or 3.

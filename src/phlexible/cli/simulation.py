@@ -140,8 +140,9 @@ def _energy_rows(motion: Motion) -> list[tuple[str, str]]:
 
 
 def draw(program: ModelToRun, motion: Motion, path: Path | None) -> "Figure":
-    """Return a figure of the most important curves of a run (``motion`` of the model of ``program``), written
-    to the path if there is one.
+    """Return a matplotlib figure of the main curves of a run, and save it if a ``path`` is given. ``motion`` is the
+    run of the model of ``program``; ``motion.plot`` draws it, with the displacements of the beam points that
+    ``program`` lists.
 
     Raises:
         MissingExtraError: matplotlib is not installed.

@@ -348,9 +348,10 @@ class LawsOfState:
         return pose
 
     def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Return the changes of the positions that state-dependent forces measure at the start of time step
-        ``k``, or at its end if ``is_end``. The shape is (parameters, 3 * vectors). ``pose`` are changes of
-        the pose there, shape (parameters, velocities)."""
+        """Return the changes of the vectors that state-dependent forces measure at an instant, for given small
+        motions of all bodies. The instant is the start of time step ``k``, or its end if ``is_end``. ``pose``,
+        shape (parameters, velocities), has for each parameter the changes of the pose, in the components of the
+        velocities. The result, shape (parameters, 3 * vectors), has three components for each measured vector."""
         return self._jacobian.jvp(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property

@@ -589,10 +589,11 @@ def _span(
 
 
 def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
-    """Return the states of a run at its stored instants ``times`` [s], shape (instants, states), and integers
-    (instants - 1, 2). For each instant but the first, the integers are the index of a sequence of time steps
-    between velocity jumps, and the row of the state in it. The first state is ``first``. The others are selected
-    from ``stretches`` by exactly equal times; at a jump the earlier sequence is used."""
+    """Return the states of a run at its stored instants, and where each of them stands in the computed time steps.
+    ``stretches`` are the sequences of time steps between velocity jumps, ``times`` [s] the stored instants,
+    ``first`` the state at the first of them. The states have the shape (instants, states). The integers (instants -
+    1, 2) are, for each later instant, the index of the sequence and the row of the state in it. Times must be
+    exactly equal; at a jump the end of the earlier sequence is used."""
     if len(stretches) == 1 and np.array_equal(stretches[0].times, times):
         rows = np.arange(1, len(times))
         return np.concatenate([first[None], stretches[0].states[1:]]), np.stack([0 * rows, rows], axis=1)

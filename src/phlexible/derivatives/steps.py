@@ -308,10 +308,11 @@ class TakenSteps:
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate changes of pose and velocities from instant ``first`` to ``last`` of these time steps with
-        Newton's matrix as the derivative. ``pose`` and ``velocity``, shape (last - first + 1, parameters,
-        velocities), are given at the first instant; values at later instants are overwritten. ``equations`` are
-        changes of the residuals, shape (last - first, parameters, unknowns).
+        """Compute how pose and velocities at instants ``first`` to ``last`` depend on parameters, one linearized
+        time step after the other. Each step is linearized with its Newton matrix. ``pose`` and ``velocity``, shape
+        (last - first + 1, parameters, velocities), are derivatives with respect to the parameters: those at the
+        first instant are given, those at later instants are overwritten by the results. ``equations``, shape (last
+        - first, parameters, unknowns), are the derivatives of the residuals at fixed states.
 
         Args:
             first, last: indices of the instants.

@@ -130,9 +130,10 @@ class Crossing:
 
     @cached_property
     def in_steps(self) -> tuple[Array, Array]:
-        """Derivatives of step residuals with respect to the instant of this event: a pair of arrays (steps,
-        unknowns), for the time steps before and after it. Time steps on both sides, up to the nearest fixed
-        instants, are lengthened or shortened in proportion when the event moves; central differences are used."""
+        """Derivatives of the residuals of the time steps before and after this event with respect to the time of
+        the event. They are a pair of arrays (steps, unknowns), by central differences. If the event comes later,
+        the steps between the last fixed instant and the event become longer, and those from the event to the next
+        fixed instant shorter, in proportion."""
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]

@@ -170,8 +170,9 @@ class PlacedBody(ModelPart):
         return tuple(self._waiting)
 
     def expect(self, part: object) -> None:
-        """Append a joint, spring or load to the list of parts that were made on this body and not added to a model
-        yet. A warning can then name parts without effect."""
+        """Append a joint, spring or load that refers to this body to the body's list of parts that are not in a
+        model yet. A warning can later name the parts that are still in this list, which have no effect. ``part`` is
+        not checked."""
         self._waiting.append(part)
 
     def receive(self, part: object) -> None:

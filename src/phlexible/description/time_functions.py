@@ -70,10 +70,11 @@ def probe_indices(count: int) -> list[int]:
 def _vectorized(
     function: object, times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike]
 ) -> Array | None:
-    """Return the values of a user's ``function`` at all ``times``, shape (times, ...), from one call with the
-    array of times. ``batched`` makes this call, ``one`` a call with one time. Until they agreed often enough, both
-    are compared at up to four times. Return None if the call fails, values are not finite, or they ever differed;
-    the last result is cached.
+    """Evaluate a user's ``function`` of time at all ``times`` in one call, if it accepts arrays of times; otherwise
+    return None. ``batched`` makes this call, ``one`` a call with one time. Until both agreed often enough, they are
+    compared at up to four of the times; a function for which they differed once gives None from then on. A call
+    that fails, values that are not finite, and no times give None too. The result has the shape (times, ...). The
+    last one is cached, and returned again for the same read-only array of times.
 
     Most functions are written with NumPy and take an array of times. Whether this one does is checked: values must
     be finite, and agree with single calls at some of the times, until that is known.

@@ -690,7 +690,8 @@ def dropped_bracket(
 
 
 def half_face(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
-    """Return a function that selects the mesh nodes of an end face on one side of its middle. The side is y > 0
-    or y < 0 by ``sign``. Both this function and ``end``, which selects the nodes of the whole face, take all
-    positions x (3, k) and return True or False for each, shape (k,)."""
+    """Return a function that selects, of the mesh nodes of an end face, those on one side of its middle y = 0. The
+    side is y >= 0 for ``sign`` 1 and y <= 0 for -1, within 1e-9, so that nodes in the middle belong to both. Both
+    this function and ``end``, which selects the nodes of the whole face, take all positions x (3, k) and return
+    True or False for each, shape (k,)."""
     return lambda x: end(x) & (sign * x[1] > -1e-9)

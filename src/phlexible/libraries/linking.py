@@ -65,10 +65,12 @@ def host() -> str | None:
 
 
 def platforms_of(path: Path, platforms: Sequence[str] | None) -> tuple[Platform, ...]:
-    """Return the platforms for which a file is built, one for a library, one or more for an FMU. Without the
-    user's ``platforms``, the suffix of ``path`` decides: this machine if its libraries have that suffix, for an
-    FMU all if ziglang is installed. Raise ``ParameterError`` for other suffixes, unknown platforms, several for a
-    library, and platforms with another suffix.
+    """Return the platforms for which a file is built, one for a library, one or more for an FMU. Without the user's
+    ``platforms``, the suffix of ``path`` decides. An FMU is for all platforms but ``WASM`` if ziglang is installed
+    or this machine is none of the known ones, else for this machine. Another file is for this machine if its
+    libraries have that suffix, else for the first platform whose libraries have it (``WASM`` for pages; archives
+    and tables fit all). Raise ``ParameterError`` for other suffixes, unknown platforms, several if the file is no
+    FMU, and platforms of another suffix.
 
     Raises:
         ParameterError: no such platform, several, or one whose libraries end otherwise.

@@ -45,9 +45,11 @@ class Machine:
 def object_files(
     codes: Mapping[str, bytes], machine: Machine, optimized_for: CodeTarget | None = None
 ) -> dict[str, bytes]:
-    """Compile LLVM modules (``codes``) for a processor (``machine``) and return their object files by name.
-    Several processes work in parallel, one for each core. Optimizations are chosen for the processor
-    ``optimized_for``, if it is given.
+    """Compile LLVM modules for a processor, in parallel processes, and return by name an object file for each, as
+    bytes. ``codes`` has the unoptimized LLVM bitcode by the name of the one function that its object file exports;
+    ``machine`` is the processor that will run the code. ``optimized_for`` is another processor, for which
+    optimizations are chosen so that results have the same digits as in Python there. Without it they are chosen for
+    ``machine`` and keep code short.
 
     Args:
         codes: of each the bitcode of the module that it stands in, which nothing has optimized, by their names.

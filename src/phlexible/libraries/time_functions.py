@@ -344,8 +344,9 @@ def _fitted(base: Array, y: Array) -> Array:
 
 
 def _fits_samples(column: Column, times: Array, y: Array) -> bool:
-    """Return whether a harmonic function of time (``column``) fits sampled values y at ``times`` up to the
-    round-off of w t."""
+    """Return whether a function of time (``column``), a harmonic plus a linear function if any, equals sampled
+    values y at ``times`` up to round-off. The tolerance is relative to the size of the terms, and grows with w t,
+    the phase of the harmonic, which is rounded too."""
     w, cosine, sine = column.waves[0]
     line = column.pieces[0].coefficients if column.pieces else (0.0,)
     size = abs(cosine) + abs(sine) + polynomial.polyval(np.abs(times), np.abs(line))

@@ -190,10 +190,12 @@ class EnergyForm:
 
 
 def energy_form(model: ObservedPHDAE) -> EnergyForm:
-    """Transform a linear port-Hamiltonian model to coordinates y in which its energy is |y|^2 / 2, by Cholesky
-    factors (or eigenvectors) of the energy matrix. The result has dense matrices, orthonormal constraints, and the
-    matrices to and from y. Velocities come before stresses where the kinds are known. Raise ``ModelError`` for
-    singular E, ``IndefiniteEnergyError`` for an energy that is not positive.
+    """Transform the states of a linear port-Hamiltonian model so that its energy is half their squared norm, and
+    return its matrices in the new coordinates. The transformation, which is returned too, follows from Cholesky
+    factors, or eigenvectors, of the energy matrix E^T Q; E multiplies the derivatives of the states, Q maps states
+    to efforts. Multipliers of constraints are split off, and the constraint directions made orthonormal. Matrices
+    are dense. Velocities come before stresses if the model says which states are which. Raise ``ModelError`` for an
+    E that is singular beyond the multipliers, ``IndefiniteEnergyError`` for an energy that is not positive.
 
     Raises:
         ModelError: an E that is singular beyond multipliers of constraints, inputs that

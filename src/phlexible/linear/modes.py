@@ -411,10 +411,11 @@ def _modes_of_motions(motions: CondensedModel, count: int) -> Modes:
 
 
 def _modes_of_states(form: EnergyForm) -> _AllModes:
-    """Return all modes of a linear model in energy coordinates (``form``) by a dense eigenvalue problem, Hermitian
-    if there is no dissipation. States that never change (the kernel of the system matrix) are separated first.
-    Combinations of them with velocity are rigid motions; the rest is counted as self-stresses. Without known
-    velocities all are rigid motions."""
+    """Return all modes of a linear model in energy coordinates (``form``) by a dense eigenvalue problem, after
+    states that never change are split off. These constant states are the kernel of structure matrix minus
+    dissipation matrix. Those of their combinations that have velocities are returned as rigid motions. The others
+    are self-stresses, of which only the number is returned. If ``form`` does not say which states are velocities,
+    all constant states are rigid motions. Without dissipation the problem is Hermitian."""
     kernel = _kernel(form.on_free_states(form.structure - form.dissipation), _round_off(form))
     constants = form.free @ kernel
     v = len(constants) if form.velocities is None else form.velocities

@@ -619,8 +619,10 @@ class PairsAtRest:
         return replace(state, branches=self.equations.branches), {"member_hold": hold.ravel()}
 
     def with_friction_limits(self, state: State, slips: Slips) -> State:
-        """Return a copy of a state in which the friction springs of contact pairs are deflected no further than the
-        friction limit allows; the kinetic limit applies to the pairs that slip (``slips``)."""
+        """Return a copy of a state in which no friction spring of a contact pair is deflected beyond its friction
+        limit. ``slips`` has by number of the pair a mask (sliding, rolling, drilling); for friction that slips the
+        limit is that of kinetic friction. The limits follow from the contact forces of a time step that is
+        evaluated at ``state``, which is not changed."""
         for _ in range(2):
             self.equations.begin(state)
             pairs, turns = self._rows

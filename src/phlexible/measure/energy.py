@@ -157,9 +157,10 @@ def momentum(run: RecordedRun) -> Momentum:
 
 
 def _body_angular_momentum(run: RecordedRun, index: int, data: FloatingBody) -> Array:
-    """Return the angular momentum [kg m^2/s] of one floating body about its own reference point in world axes at
-    all instants, shape (instants, 3). It is zero for a body that does not rotate. ``data`` has mass, first moments
-    and inertia of the body about that point; ``index`` is the number of the body in the recorded ``run``."""
+    """Return the angular momentum [kg m^2/s] of a floating body about its own reference point at all recorded
+    instants, in world axes, shape (instants, 3). It includes the elastic deformation at each instant, and all
+    velocities of the body: of the reference point, angular and elastic ones. It is zero for a body that does not
+    rotate. ``data`` is the body with its mass properties, ``index`` its number in the recorded ``run``."""
     if not data.rotates:
         return np.zeros((run.count, 3))
     result = np.zeros((run.count, 3))

@@ -161,8 +161,9 @@ NEGLIGIBLE = 1e-9  # of all energies, and of what weight does over the size of a
 
 def ringing_dampers(run: RecordedRun) -> list[str]:
     """Return a warning message for each damper or servo of a run that is too strong for the time step. The rate
-    that it damps then changes its sign at every recorded instant. Windows of successive instants at the start, in
-    the middle and at the end are checked; runs with very many such elements are not."""
+    that it damps must change its sign at every recorded instant of a window at the start, in the middle or at the
+    end. Its damping must be large for the mass that it moves and the interval between instants, and the energy of
+    the oscillation not negligible. Dampers of strains, of several rates, or more than 300 are not checked."""
     laws = [each for each in run.system.forces if each.force.damping > 0 and not each.force.is_strain]
     damped = [each for each in laws if not each.force.coordinate.history_variable_count]  # of several rates
     if not damped or len(damped) > MOST_FORCES:
@@ -873,9 +874,9 @@ AT_ONCE = 100_000  # positions that are looked at together
 
 
 def passage_warnings(run: RecordedRun) -> list[str]:
-    """Return one warning message for each contact of a run in which a ball or point went through another body
-    without touching it. Passages are sought between neighbouring recorded instants, and only one of each contact
-    is reported."""
+    """Return a warning for each contact of a run in which a ball or point went through another body without
+    touching it. Passages are sought between neighbouring recorded instants. There is at most one message for each
+    contact."""
     if run.count < 2:
         return []
     contacts = [each for each in run.mechanism.elements if isinstance(each, Contact)]

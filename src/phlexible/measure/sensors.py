@@ -271,7 +271,7 @@ class PointSensor(Sensor):
         return run.rate(rate) if self.differentiations == 2 else rate
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield this sensor as an output of a linear model about ``point``: its name, its unit, and its
+        """Yield this sensor as an output of a linear model about the state ``point``: its name, its unit, and its
         derivative with respect to the small motions, shape (velocities,)."""
         load = (Torque if self.is_angular else Force)(self.attachment, self.axis)
         yield str(self), linear_unit(self.is_angular, self.differentiations), point.load_row(load)
@@ -482,8 +482,9 @@ class ElasticDisplacement(Sensor):
         return np.asarray(found @ self.axes)
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield this elastic displacement as outputs of a linear model about ``point``, one for each measured
-        axis: name, unit, and derivative with respect to the small motions, shape (velocities,)."""
+        """Yield this elastic displacement as outputs of a linear model about the state ``point``, one for each
+        measured axis: name, unit, and derivative with respect to the small motions, shape (velocities,). For bodies
+        described by node positions, they are those of the displacement of the measured point."""
         for axis in np.atleast_2d(self.axes)[: point.system.dimension]:
             if self.attachment.placed.nodes is not None:
                 yield from Displacement(self.attachment, axis).rows(point)
@@ -639,8 +640,8 @@ class JointSensor(Sensor):
         return self.joint, weights, np.zeros(len(chosen))
 
     def rows(self, point: LinearPoint) -> Iterator[tuple[str, str, Array]]:
-        """Yield the measured joint coordinates as outputs of a linear model about ``point``: name, unit, and
-        derivative with respect to the small motions, shape (velocities,), of each.
+        """Yield the measured joint coordinates as outputs of a linear model about the state ``point``: name, unit,
+        and derivative with respect to the small motions, shape (velocities,), of each.
 
         Raises:
             ModelError: a joint of another model, without coordinates, or on a body without orientation.

@@ -518,9 +518,9 @@ class ElementLaws:
 
     @property
     def count(self) -> int:
-        """Number of scalar forces along coordinates in the port-Hamiltonian model of a mechanism. They belong to
-        force elements, to creep branches (spring and dashpot in series), and to angles that functions of the state
-        measure."""
+        """Number of scalar forces in the port-Hamiltonian model of a mechanism that act along coordinates such as
+        distances and angles. Counted are the forces of force elements, those of creep branches (spring and dashpot
+        in series), and an entry of zero force for each angle that a state-dependent force measures."""
         return len(self.forces)
 
     def coordinate_rows(self) -> list[RelationFunction]:

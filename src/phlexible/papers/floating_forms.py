@@ -533,9 +533,9 @@ class ConstantMassForm(FloatingBodyForm):
     """
 
     def convection(self, eta: Array) -> Array:
-        """Return the matrix N(eta) in deta/dt = v_a + N w of a floating body, shape (..., n, 3). v_a are absolute
-        elastic velocities (relative velocity plus w x displacement, projected on the shape functions), w is the
-        angular velocity."""
+        """Return the matrix N in deta/dt = v_a + N w of a floating body with elastic coordinates ``eta``, shape
+        (..., n, 3). w is the angular velocity. v_a are the absolute elastic velocities: deta/dt plus w x u_f
+        projected on the shape functions, where u_f is the elastic displacement. N is linear in ``eta``."""
         columns = cross_products(moment_products(self.body, _prepended(0.0, eta)))[..., 1:].mT
         return np.asarray(-np.linalg.solve(elastic_mass(self.body), columns))
 

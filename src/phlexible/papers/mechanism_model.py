@@ -307,8 +307,9 @@ class MechanismModel(ComposedModel):
 
     @cached_property
     def _velocities(self) -> IntArray:
-        """Indices of the velocities of all bodies in the state vector x of this mechanism's port-Hamiltonian model.
-        They are in the order in which the mechanism itself lists velocities."""
+        """Indices at which the velocities of all bodies stand in the state vector x of this mechanism's
+        port-Hamiltonian model, shape (velocities,). They are in the order of the mechanism's own vector of
+        velocities."""
         positions = [velocity_indices(form, own) for form, own in self._bodies]
         return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(p.start, p.stop) for p in positions)])
 
@@ -581,9 +582,11 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
     def dissipation_matrix(self, x: Array) -> Matrix:
-        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x. The result
-        has the shape (n, n). It has damping of the bodies, and resistances of dampers and friction between them:
-        minus the symmetric part of the right-hand sides for unit efforts."""
+        """Return the dissipation matrix R in E dx/dt = (J - R) z + B u of a mechanism at the state x. It has the
+        shape (n, n) and is the sum of the dissipation matrices of the bodies and of a matrix for dampers and
+        friction between them. That matrix is minus the symmetric part of the right-hand sides for unit efforts, of
+        which only the entries between velocities and friction-spring deflections, and the diagonal, are retained.
+        """
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
         moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
         resisting[np.ix_(moving, moving)] = True

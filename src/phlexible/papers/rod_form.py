@@ -87,9 +87,10 @@ class RodStrains:
         return cls(_sparse(first, row, columns), _sparse(second, row, columns), _sparse(shares, strain, row))
 
     def values(self, vectors: Array) -> Array:
-        """Return the strains of a geometrically exact rod at its g quadrature points, shape (..., g, 6): stretch
-        and shear Gamma, then twist and bending K. ``vectors`` (..., N, 4, 3) are the centre and axis vectors of
-        its N sections.
+        """Return six strains at each of the g quadrature points of a geometrically exact rod, computed from the
+        vectors of its N cross-sections. The result (..., g, 6) contains Gamma, stretch and two shears, then K,
+        twist and two bendings. ``vectors`` (..., N, 4, 3) are the centre and the three axes of each section. The
+        strains are quadratic in the vectors; undeformed values are not subtracted.
 
         Args:
             vectors: of the sections, shape (..., N, 4, 3), as in all methods.

@@ -390,10 +390,11 @@ class PolyconvexFields(StrainFields):
         return np.concatenate([stretched[self._shown], turned[self._shown_cofactor], *pressed])
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s of a soft body (strains, cofactors,
-        determinants). The first is of its second Piola-Kirchhoff stresses, shape (6 e q, s), with q points in each
-        of e elements. The second is of the rates of the strain states, shape (s, s), for fixed strain rates
-        ``rates`` (e q, 6)."""
+        """Return two sparse derivatives with respect to the strain states of a soft body: that of its stresses, and
+        that of the rates of the states. The k strain states ``s`` are strains, cofactors and determinants. The
+        stresses are second Piola-Kirchhoff stresses at q points in each of e elements; their derivative has the
+        shape (6 e q, k). The rates of the states are those for fixed strain rates ``rates`` (e q, 6); their
+        derivative has the shape (k, k)."""
         strain, G, D = self._split(s)
         C, law = self._cauchy_green(strain), self.law
         P, diagonal = self._cofactor_slope(C), np.outer(DIAGONAL, DIAGONAL)

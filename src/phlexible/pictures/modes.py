@@ -87,8 +87,10 @@ class ModeOutline:
 
     @property
     def greatest(self) -> float:
-        """Return the largest displacement of the outlines in this mode at phase 0, unscaled. It is infinite, so
-        that the scale is zero, where a body only rotates about its own line and nothing moves visibly."""
+        """Return the largest displacement of any point of the outlines in this mode at phase 0, or infinity if
+        nothing moves visibly. It is the displacement of the mode as computed, before it is scaled for drawing.
+        Nothing moves visibly where bodies drawn as lines only rotate about these lines; the drawing scale, an
+        amplitude divided by this number, is then zero."""
         size = max(float(np.linalg.norm(line.real, axis=1).max()) for line in self.motion)
         return size if size > UNSEEN * self.turn * self.extent else np.inf
 

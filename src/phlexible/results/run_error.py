@@ -187,10 +187,11 @@ def _common_rows(times: Sequence[Array]) -> list[IntArray]:
 
 
 def _check_repeats(done: RecordedRun, here: Repeatable, reading: Callable[[RecordedRun], Array]) -> None:
-    """Raise ``ModelError`` if a run with controllers cannot be repeated, because controller functions store values
-    of earlier calls. The first few time steps of the run ``done`` are computed again by ``here``. The values that
-    ``reading`` returns for both runs must agree up to a relative tolerance. Runs without controllers are not
-    checked."""
+    """Raise ``ModelError`` if repeating the first time steps of a run gives other values, because a feedback
+    controller keeps data between calls. ``done`` is the recorded run, ``here`` computes its first recorded instants
+    again, at most ten after the start. ``reading`` returns the sensor values of a run, shape (instants, values).
+    They may differ by 1e-9 of the largest value. Runs without feedback controllers, or with fewer than three
+    recorded instants, are not checked."""
     laws = [
         str(part)
         for part in (*done.mechanism.loads, *done.mechanism.elements)

@@ -242,11 +242,13 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return four index arrays of all products whose sums are the derivatives of vectors (points, directions)
-        with respect to the velocity coordinates. For each product: index of the coefficient, of the source value,
-        of the function (row) and of the velocity coordinate (column), sorted by vector. Products come from
-        translation, rotation and elastic deformation. ``layout`` has each body's columns, ``shapes`` the shape
-        functions of vectors on floating bodies.
+        """Return index arrays of all products, coefficient times source value, that sum to the derivatives of
+        points and directions with respect to the velocity coordinates. The four arrays have for each product the
+        index of its coefficient, of its source value, of the function (row) and of the velocity coordinate
+        (column), sorted by vector. Coefficient 0 is 1, for translation and rotation; after it come all entries of
+        ``shapes``, the shape functions of vectors on floating bodies, for elastic deformation. Each vector has nine
+        source values: three of translation, three of rotation, three of deformation. ``layout`` has each body's
+        columns.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """

@@ -255,10 +255,11 @@ class System(PickledFields):
 
     @cached_property
     def rows(self) -> FunctionSet | ConstraintSet:
-        """Return the scalar constraint functions of all joints, drives and relations (gears, belts) as one
-        object, which evaluates them together. Its methods return values, constraint matrix and rates at given
-        instants. It is a ``ConstraintSet`` if the mechanism has relations, else a ``FunctionSet``, which has
-        the same methods."""
+        """Return one object that evaluates the scalar constraint functions of all joints, drives and relations
+        (gears, belts) together. Its methods return, at given instants, the values of all functions, their
+        constraint matrix (one row for each function, one column for each velocity) and their rates. It is a
+        ``ConstraintSet`` if there are relations, which combine several functions to one constraint, else a
+        ``FunctionSet`` with the same methods."""
         return self.constraint_functions([owner.row for owner in self.owners])
 
     def constraint_functions(self, rows: Sequence[Bilinear]) -> FunctionSet | ConstraintSet:

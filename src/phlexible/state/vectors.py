@@ -367,8 +367,9 @@ class VectorSet:
 
     @cached_property
     def _undeformed(self) -> Array:
-        """Return the undeformed values, in body axes, of the vectors of this set on floating bodies. The shape is
-        (1, vectors, 3), or (mechanisms, vectors, 3) for the values of many mechanisms."""
+        """Return the undeformed components, in body axes, of those points and directions of this set that are on
+        floating bodies. The shape is (1, vectors, 3), or (mechanisms, vectors, 3) if each of many mechanisms has
+        its own."""
         values = self.base[..., self._on_frames, :]  # of many mechanisms, or of this one
         return values if values.ndim == 3 else values[None]
 

@@ -260,10 +260,12 @@ class Batch:
         options: Mapping[str, Any],
     ) -> "dict[int, _Reading]":
         """Simulate the mechanisms ``indices`` of the batch and return a dictionary from these numbers to sensor
-        values, warnings and errors. ``lanes`` steps them together in SIMD lanes (None: sequentially); ``turn`` is
-        a lock under which only one thread computes. ``sensors`` is the user's function of a model, ``duration``
-        and ``step`` are in s. A failed simulation is stored as an error, with values up to the failure; errors of
-        ``sensors`` are raised.
+        values, warnings and errors. Each simulation takes ``duration`` with time step ``step``, both in s;
+        ``options`` has the initial state and the options of the step. ``sensors`` is the user's function from a
+        model to its sensors. With ``lanes``, two or more different models are computed at the same time in SIMD
+        lanes, otherwise one after the other. ``turn`` is a lock under which only one thread computes, or None. If a
+        model cannot be built or simulated, the error is stored, with the values up to it; errors of ``sensors`` are
+        raised.
 
         The sensors of a model that was built are the caller's mistakes, the rest are failures.
         """

@@ -565,9 +565,10 @@ class _Servo:
         return self._result(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
     def _reach(self, steps: "StepMatrices") -> Array:
-        """Return, for each input, the largest displacement of the outputs over the run by a constant input of
-        size 1, shape (inputs,). It follows from inertia alone if inputs accelerate outputs directly.
-        ``steps`` are the matrices of its time steps."""
+        """Return, for each input, the largest change of any output during the run if this input alone is constantly
+        1, shape (inputs,). If inputs accelerate outputs directly, it is a T^2 / 2 with the largest acceleration a
+        per unit of input and the duration T. Otherwise it is computed step by step from ``steps``, the matrices of
+        the linearized time steps."""
         if not self._mobility.is_direct:
             return reach_of(steps)
         duration = self._step * len(steps.states)

@@ -297,10 +297,13 @@ class Beam(Body):
         return self.with_axial(craig_bampton_columns(mesh, basis, mass, stiffness, count), dimension, axial)
 
     def with_axial(self, basis: ArrayLike, dimension: int = 3, axial: Axial | str = Axial.ALL) -> Array:
-        """Return axial shapes of this beam followed by a user's bending shapes (``basis``, shape (n, k)), as one
-        basis (n, m). With von Karman strain it does not lock. ``axial`` is "all" axial coordinates, or
-        "condensed". The latter are shapes that balance products of deflection derivatives of two columns, or a
-        constant tension. Linearly dependent columns are dropped. ``dimension`` is 2 or 3.
+        """Return axial shapes of this beam followed by given bending shapes, as one basis (n, m) that does not lock
+        with von Karman strain. A basis locks if it is too stiff, since axial motions that accompany bending are
+        missing. ``basis``, shape (n, k), has the bending shapes as columns over the n coordinates of this beam with
+        ``modes=None``. With ``axial`` "all" there is one shape for each axial coordinate. With "condensed" there
+        are those whose axial strain cancels the strain by two bending columns (products w_i' w_j' of their slopes),
+        and that of constant tension. Columns that depend linearly on earlier ones are dropped. ``dimension`` of the
+        model is 2 or 3.
 
         Args:
             basis: shape (n, k), over the n coordinates that the beam has with ``modes=None``.

@@ -97,10 +97,13 @@ def _combined(factors: Array, arrays: Array) -> Array:
 def _unit_beam(
     mesh: BeamMesh, frame: Frame, strain: Strain, rotates: bool
 ) -> tuple[BeamArrays, BeamBasis, list[Measure]]:
-    """Return read-only arrays of a beam with elements of length 1 m, its mode basis, and the strain measures in
-    its stiffness; cached. Mass moments have a leading axis for unit area integrals of 1, y and z. The stiffness
-    has a leading axis for unit stiffness of each strain measure. The axial strain is left out for von Karman
-    strain. ``rotates`` says whether sections have rotary inertia of bending."""
+    """Return mass and stiffness arrays of a beam with elements of length 1 m and unit section properties, its shape
+    functions, and its strain measures. Arrays of real beams follow from them by scaling; they are read-only and
+    cached. Mass arrays have a leading axis for the area integrals of 1, y^2 and z^2 (the first two in the plane),
+    each equal to 1 in turn. The stiffness has a leading axis for the returned strain measures, each with unit
+    stiffness; stretch is left out for von Karman strain. The ``BeamBasis`` has the shapes that fit the body
+    ``frame``, as columns over the unknowns of ``mesh``. ``rotates`` says whether sections have rotary inertia of
+    bending."""
     section = GeneralSection(np.eye(6), np.diag([1.0, 1.0, 1.0, 2.0, 1.0, 1.0]))
     inertia = beam_inertia(mesh, section, None, (), rotates)
     basis = frame_basis(frame, mesh, lambda _: inertia, is_sparse=False)

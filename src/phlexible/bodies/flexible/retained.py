@@ -510,10 +510,12 @@ def condense(
 
 
 def _unit_loads(tied: TiedStructure, unknowns: Unknowns, choice: ShapeOptions) -> tuple[Array, Array]:
-    """Return unit forces and moments on a finite element model's interfaces, and inertial loads of an accelerated
-    and spinning frame. Both are arrays (q, loads), one column for each load, over the q unknowns of the structure
-    ``tied``, whose rigid interfaces move as one. Moments, or all inertial loads, are left out (no columns) if the
-    options ``choice`` say so."""
+    """Return load vectors of a finite element model: unit forces and moments on its interfaces, and inertial loads
+    of an accelerated and spinning frame. Both are arrays (q, loads), one column for each load, over the q unknowns
+    of ``tied``, in which each rigid interface moves as one. The first has for each interface the unit forces along
+    all axes, then the unit moments unless ``choice`` omits them. The second has the inertial loads of unit
+    accelerations of the rigid-body motions, then the centrifugal loads of spins, both about the mean position of
+    the nodes; it has no columns if ``choice`` omits inertial shapes."""
     d, size = unknowns.dimension, len(tied.structure.rigid)
     rows = [block if choice.moments else block[:d] for block in tied.rows.values()]
     loads = np.vstack([np.zeros((0, size)), *rows]).T

@@ -287,9 +287,10 @@ class Coordinate(ABC):
         return float(self.value(np.array([function.initial_value() for function in self.functions()])))
 
     def damper_rows(self, y: Array, damping: float) -> Array:
-        """Return a factor B of the ``damping`` along this coordinate, shape (rows, functions). The damping matrix
-        with respect to the coordinate's functions is B^T B. Here B is one row, sqrt(``damping``) times the
-        gradient at the values ``y`` of the functions, shape (functions,)."""
+        """Return a matrix B for which B^T B is the damping matrix of a viscous damper along this coordinate. The
+        coordinate depends on several functions of the pose, with values ``y``, shape (functions,); the damping
+        matrix refers to their rates. ``damping`` is the damper's constant. Here B has one row, shape (1,
+        functions): sqrt(``damping``) times the gradient of the coordinate with respect to the functions."""
         return np.asarray(np.sqrt(damping) * self.gradient(y)[None])
 
     @property

@@ -396,9 +396,9 @@ class Sliding(Joint):
         return tuple(rows)
 
     def coordinates(self, dimension: int) -> tuple[Coordinate, ...]:
-        """Return the single coordinate of a joint that slides along a line, as a tuple of one: the position of the
-        point along the undeformed line [m]. ``dimension`` is the number of space dimensions of the model (1, 2 or
-        3)."""
+        """Return the coordinate of a joint whose point slides along a line, as a tuple of one: its position along
+        the undeformed line [m]. ``dimension`` of the model is 2 or 3. Raise ``ModelError`` for 1, and for a point
+        that is initially beyond an end of the line."""
         return self._quantities(dimension)[:1]
 
     @cached_on_owner

@@ -110,7 +110,8 @@ def _add_dataset(file: h5py.File, name: str, array: Array) -> h5py.Dataset:
 
 
 def _text_array(texts: list[str]) -> Array:
-    """Return texts as a NumPy array of fixed-length UTF-8 strings, which HDF5 stores in the dataset itself."""
+    """Return texts as a NumPy array of UTF-8 strings for HDF5, all of one length in bytes, that of the longest text
+    (at least 1). HDF5 stores strings of fixed length in the dataset itself, not in a separate heap."""
     encoded = [text.encode() for text in texts]
     length = max([1, *map(len, encoded)])
     return np.array(encoded, dtype=h5py.string_dtype("utf-8", length))

@@ -62,8 +62,8 @@ class EntryPoint:
         self._lock = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the compiled function with these arguments, after loading or compiling it if that is needed, and
-        return its result.
+        """Call this compiled function with the given arguments and return its result. If its machine code is not in
+        memory yet, it is loaded or compiled first.
 
         Raises:
             TypeError: an array has other entries or axes than the function takes, or is not contiguous.

@@ -62,9 +62,10 @@ def _function(builder: Any, name: str, result: Any, parameters: list[Any]) -> An
 
 @intrinsic
 def flush_subnormals(typing: Any) -> Any:
-    """Make the processor treat subnormal numbers (below 2.2e-308) as zero from here on, and return the former
-    value of its control register. The value is for ``restore_control``. With checks of indices nothing is changed.
-    This is a Numba intrinsic, used in compiled code; ``typing`` is Numba's typing context.
+    """Make the processor treat subnormal numbers (magnitude below 2.2e-308) as zero, and return the former value of
+    its control register as int64. ``restore_control`` sets this value again. Kernels that are compiled with index
+    checks get the value too, but the register stays unchanged. This is a Numba intrinsic: compiled code calls it
+    without arguments, and ``typing`` is Numba's typing context.
 
     Checked kernels, which may leave by an error, do not flush.
     """

@@ -152,8 +152,9 @@ def _cache_key(function: Callable[[float], float]) -> tuple[Any, ...] | None:
 
 
 def _may_raise(function: Callable[[float], float]) -> bool:
-    """Return whether a Python ``function`` may raise an error: it contains a raise or an assert, or refers to
-    functions that Numba has compiled."""
+    """Return whether the code of a Python ``function`` contains a raise or an assert, or refers to functions that
+    Numba has compiled. Only its own bytecode, and the global and enclosing variables that it uses, are inspected.
+    Errors in other functions that it calls, and implicit ones such as a division by zero, are not found."""
     from numba.core.dispatcher import Dispatcher
 
     around = inspect.getclosurevars(function)

@@ -38,10 +38,10 @@ class Projection:
 
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
-    """Return the ``Projection`` of the velocities of ``state``: the nearest velocities, in the metric of kinetic
-    energy, that satisfy the active constraints of ``phase``. It also has the work of prescribed motions by
-    constraint [J] and the kinetic energy of the velocity change [J]. ``at`` is the state as an instant (None: made
-    here).
+    """Return the velocities nearest to those of a ``state``, in the norm of kinetic energy, that satisfy the active
+    constraints of a ``phase``. The ``Projection`` also has the work [J] that moving frames and drives do through
+    each constraint, and the kinetic energy [J] of the velocity change. The state is not changed. ``at`` is the
+    state with its positions evaluated (None: evaluated here).
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The

@@ -393,10 +393,10 @@ class Simulation:
                 return
 
     def _set_reactions(self, time: float, is_first: bool) -> None:
-        """Compute the final multipliers and forces of the instant ``time`` [s] at which the run starts
-        (``is_first``) or its time steps change their length. They are stored in the recorder. For a start whose
-        results are computed only when read, a function is stored in ``self.late`` instead. Nothing happens if they
-        are final already."""
+        """Store the final multipliers and forces of the instant ``time`` [s] in the recorder, where the run starts
+        (``is_first``) or its step size changes. If the results of the start are computed only when they are read, a
+        function that computes them is stored in ``self.late`` instead. Nothing is done if the recorder has the
+        final values, or if that function is stored already for the start."""
         if self._recorder.last_weight == 1.0 or (0 in self.late and self._recorder.last_weight == 0.0):
             return
         if is_first and self._is_late:

@@ -53,8 +53,9 @@ class Advance(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Largest estimated local error of the time steps, relative to the longest body (docs/theory.md, 4;
-        (4.22))."""
+        """Largest estimated local error of the time steps, divided by the length of the longest body. The local
+        error is the error of the displacement in a single step, estimated by (4.22) of docs/theory.md, 4. The
+        number is the maximum of the errors stored with the instants and of ``last_error``."""
         return max(self.last_error, float(self.rows["step_error"].max(initial=0.0)))
 
 

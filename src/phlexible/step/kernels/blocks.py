@@ -37,9 +37,10 @@ from phlexible.step.tables.declarations import GATHERED, SEGMENTED, TOGETHER
 
 @compiled
 def has_segments(t: Tables, node: int) -> bool:
-    """Return whether a node of the elimination is a long floating body whose block of Newton's matrix is factored
-    segment by segment. Segments of its elastic coordinates couple with their neighbours only. ``t`` contains all
-    arrays of the model and its state."""
+    """Return whether a node of the block elimination is a floating body whose block of Newton's matrix is factored
+    segment by segment. Such a body is long; a segment of its elastic coordinates couples only with its neighbours.
+    The first ``t.frames`` nodes are floating bodies; all later ones give False. ``t`` contains all arrays of the
+    model and its state."""
     return node < t.frames and t.segments_count[t.type_of[node]] > 0
 
 

@@ -97,10 +97,10 @@ def dissipate_pair(t: Tables, index: int) -> None:
 
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
-    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step.
-    It is -1 if the pair is new or its contact group has neither friction nor restitution. Pairs must be looked up
-    in ascending order, since the search continues where the last one ended; the energy of stored pairs that are
-    skipped counts as lost. ``t`` contains all arrays of the model and its state."""
+    """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step,
+    or -1 for a new pair. Without friction and restitution in the contact group of i, it is -1 without a search.
+    Pairs must be looked up in ascending order: each search starts at ``t.pair_cursor``, moves it, and counts the
+    energy of stored pairs that it skips as dissipated. ``t`` contains all arrays of the model and its state."""
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
