@@ -68,6 +68,27 @@ def test_what_is_read_between_steps_is_what_the_motion_says(name):
     assert np.array_equal(live.motion.recording.velocity, other.motion.recording.velocity)
 
 
+def test_forces_before_the_first_step_are_those_of_the_start():
+    """A preloaded spring pulls with k (l - l0) at once; so a controller reads its clamp, and so does a restart."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    weight = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1)), position=(0, 0, -1))
+    spring = model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), weight.origin, 100.0, length=0.5))
+    held = model.add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), position=(0, 5, 0))
+    clamp = model.connect(ph.Fixed(model.ground.at((0, 5, 0)), held.origin))
+    live, known = model.start(1e-3), model.simulate(0.01, 1e-3, progress=False)
+    begin = live.save()
+    for _ in range(2):
+        assert live.read(ph.ElementForce(spring)) == pytest.approx(-50.0, rel=1e-12)
+        assert live.read(ph.Reaction(clamp)) == pytest.approx([0, 0, 9.81], rel=1e-12)
+        assert live.motion[ph.ElementForce(spring)] == known[ph.ElementForce(spring)][:1]
+        live.step(3)
+        live.restore(begin)
+    seen = []
+    model.apply(ph.Feedback(lambda t, y: seen.append(y) or np.zeros(3), [ph.Reaction(clamp)], on=[weight.origin]))
+    model.simulate(0.01, 1e-3, progress=False)
+    assert seen[0] == pytest.approx([0, 0, 9.81], rel=1e-12)
+
+
 def test_live_steps_are_composed_as_those_of_simulate():
     """Of order 4, where nothing loses energy."""
     model, pin = wheel()

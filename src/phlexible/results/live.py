@@ -63,10 +63,11 @@ class StoredSteps:
 
     Attributes:
         time: of the last instant [s].
+        chunks: blocks in the order of time.
     """
 
-    def __init__(self, time: float, rows: Mapping[str, Array]) -> None:
-        self.time, self.chunks = time, [StoredChunk(np.array([time]), rows)]
+    def __init__(self, *chunks: StoredChunk) -> None:
+        self.time, self.chunks = float(chunks[-1].times[-1]), [*chunks]
 
     @property
     def rows(self) -> Mapping[str, Array]:
@@ -81,9 +82,7 @@ class StoredSteps:
 
     def copy(self) -> "StoredSteps":
         """Return a copy of the stored instants of a live run, with plain arrays by name that can be pickled."""
-        found = StoredSteps(self.time, {})
-        found.chunks = [StoredChunk(each.times, dict(each.rows), each.first) for each in self.chunks]
-        return found
+        return StoredSteps(*(StoredChunk(each.times, dict(each.rows), each.first) for each in self.chunks))
 
     def add(self, chunk: StoredChunk) -> None:
         """Append a block of instants that follow the instants stored so far in the live run, and set ``time`` to
@@ -105,9 +104,7 @@ class StoredSteps:
             block = self.chunks[k]
             count = len(block.times) - behind
             if 0 < count <= len(block.times) and block.times[count - 1] == time:
-                found = StoredSteps(time, {})
-                found.chunks = [*self.chunks[:k], block.first_instants(count)]
-                return found
+                return StoredSteps(*self.chunks[:k], block.first_instants(count))
             behind -= len(block.times)
         return None
 
@@ -292,7 +289,7 @@ class LiveRun:
         self.inputs = Inputs(stepper, system.dimension)
         stepper.begin(state)
         self._clock, self.steps = endless_clock(state.time, step, breakpoints_of(system.mechanism)), 0
-        self._stored = StoredSteps(state.time, stepper.now(state.time))
+        self._stored = StoredSteps(StoredChunk(np.array([state.time]), stepper.now(state.time)))
         self._readings: dict[Sensor, tuple[LinearReading | None, QuickReading | None]] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._run, self._warnings = Run(stepper, MOST_PIECES), [*warnings]
@@ -457,7 +454,7 @@ class LiveRun:
         self._run.sizes = self._regular if steps else StepSizes()
         end = self._clock.instant(steps)
         rows = self.stepper.now(end) if stored is None else self.stepper.memory.rows(stored[None].copy())
-        self._stored = StoredSteps(end, rows)
+        self._stored = StoredSteps(StoredChunk(np.array([end]), rows))
         self._run.step_warnings.look(end)
         self._warn()
 
@@ -597,7 +594,7 @@ class LiveRun:
         self._run.restore(RunSnapshot(saved.values, known if saved.sizes is None else saved.sizes))
         self.inputs.set_all(saved.inputs)
         self.steps, self._velocities = saved.steps, None
-        self._stored = StoredSteps(saved.time, self.stepper.now(saved.time)) if stored is None else stored
+        self._stored = stored or StoredSteps(StoredChunk(np.array([saved.time]), self.stepper.now(saved.time)))
 
     def discard_earlier(self) -> None:
         """Discard all stored instants of this live run but the last, to save memory in very long runs; ``motion``
@@ -633,7 +630,9 @@ class LiveRun:
     @property
     def motion(self) -> Motion:
         """Return the motion of all stored time steps of this live run so far."""
-        recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
+        recording = self._now()
+        if self.steps:
+            recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
 
     def __repr__(self) -> str:
@@ -643,8 +642,7 @@ class LiveRun:
     def _now(self) -> RecordedStates:
         """Return the recorded states of the present instant of this live run: positions, velocities, energies and
         forces as arrays of one row."""
-        last = self._stored.last
-        return recording_of(self.system, self.stepper.work_sources, last.times, last.rows)
+        return self.stepper.instant(self.time, self._stored.last.rows)
 
 
 # A run that is stepped, in a browser: its inputs are numbers on the page.

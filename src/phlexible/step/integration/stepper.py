@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.loads import Input
-from phlexible.state.recorded_run import LateReactions, RecordedStates
+from phlexible.state.recorded_run import LateReactions, RecordedStates, with_late_reactions
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.integration.composition import SUBSTEPS, substep_times
 from phlexible.step.integration.controllers import Controllers, PythonLaws
@@ -188,7 +188,7 @@ class Stepper(MechanismState):
         or False if one raised; its exception is stored too, to be raised after the steps before. ``rates`` are the
         velocities of points and directions on moving frames of the ground, shape (vectors, 3)."""
         try:
-            self._controllers.hold(time, rates, self._controller_values, partial(self._recorded, time))
+            self._controllers.hold(time, rates, self._controller_values, partial(self.instant, time))
         except BaseException as raised:
             self._stop = raised
         return self._stop is None
@@ -388,13 +388,17 @@ class Stepper(MechanismState):
             self.now(time)
         held = np.zeros_like(self._controller_values)
         rates = self._controllers.moving_rates(np.array([time]))[0]
-        self._controllers.hold(time, rates, held, partial(self._recorded, time))
+        self._controllers.hold(time, rates, held, partial(self.instant, time))
         self._controller_values = held
 
-    def _recorded(self, time: float) -> RecordedStates:
+    def instant(self, time: float, rows: Mapping[str, Array] | None = None) -> RecordedStates:
         """Return the present state at a time [s] as recorded states of a run with one instant, the input of
-        sensors."""
-        return recording_of(self.assembly.system, self.work_sources, np.array([time]), self.now(time))
+        sensors. Multipliers and forces are those of the last step; before the first step they follow from the
+        accelerations. ``rows`` is the present state as ``now`` returns it (None: it is stored now)."""
+        rows, forces = self.now(time) if rows is None else rows, np.concatenate(self.last_reactions)
+        found = recording_of(self.assembly.system, self.work_sources, np.array([time]), rows)
+        is_known = forces.any() or not len(forces)
+        return found if is_known else with_late_reactions(found, {0: self.reactions(time, time)})
 
     @property
     def values_per_step(self) -> int:
