@@ -164,6 +164,17 @@ def test_a_stone_stops_when_it_reaches_the_ground_and_can_go_on() -> None:
     assert further.time[-1] == pytest.approx(motion.time[-1] + 1.0)  # below already: it waits until it is not
 
 
+def test_a_condition_on_a_force_that_is_met_at_the_start_waits() -> None:
+    """m z'' = -m g - k z: the spring pulls with more than 20 N at first, and again when the mass comes down."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    mass = model.add(ph.PointMass(2.0), position=(0, 0, -1))
+    spring = model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, 100.0, length=0.5))
+    motion = model.simulate(2.0, 1e-3, stop=ph.When(ph.ElementForce(spring), below=-20.0))
+    speed, middle = np.sqrt(50.0), -0.5 - 2 * 9.81 / 100
+    again = (2 * np.pi - np.arccos((-0.7 - middle) / (-1.0 - middle))) / speed
+    assert motion.time[-1] == pytest.approx(again, abs=1e-3)  # forces are means over steps
+
+
 def arm(calls: list[float] | None = None) -> ph.Model:
     """A pendulum with a flexible link, which locks at an angle, is unlocked and falls off."""
     model = ph.Model(dimension=2, gravity=(0, -9.81, 0))

@@ -68,7 +68,7 @@ class RunEvents:
         """Evaluate all conditions of events at ``time``, the start of the run [s], and store whether they are
         satisfied. A condition that is satisfied already must become false before it can trigger its event."""
         if self._conditions:
-            self._keep(np.array([time]), self._stepper.now(time))
+            self._keep(self._stepper.instant(time))
 
     @property
     def watches(self) -> bool:
@@ -100,8 +100,7 @@ class RunEvents:
             return
         self._stepper.apply_event(number, time)
         if self.watches:
-            rows = self._stepper.now(time)
-            for each in self._beyond(np.array([time]), rows, slice(None)):
+            for each in self._beyond(np.array([time]), self._stepper.now(time), slice(None)):
                 self._reached[each] = time
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
@@ -124,7 +123,7 @@ class RunEvents:
         if found:
             return int(min(found))
         if len(times):
-            self._keep(times, watched)
+            self._keep(self._recording(times, watched))
         return None
 
     def satisfied_inside(self, end: float, watched: Mapping[str, Array]) -> list[int]:
@@ -134,7 +133,7 @@ class RunEvents:
         state variables, with a first axis of length 1."""
         found = [n for n in self._beyond(np.array([end]), watched, slice(-1, None)) if self._reached.get(n) != end]
         if not found:
-            self._keep(np.array([end]), watched)
+            self._keep(self._recording(np.array([end]), watched))
         return found
 
     def locate(self, indices: list[int], start: float, end: float, before: Array, last_step: float) -> float:
@@ -188,7 +187,7 @@ class RunEvents:
         indices = [only] if only is not None else [n for n in self._conditions if self._is_pending(n)]
         if not indices or not len(times):
             return {}
-        recording = recording_of(self._system, self._stepper.work_sources, times, rows)
+        recording = self._recording(times, rows)
         return {number: self._conditions[number].excess(recording) for number in indices}
 
     def _beyond(self, times: Array, rows: Mapping[str, Array], which: slice) -> list[int]:
@@ -196,12 +195,12 @@ class RunEvents:
         found = self._excesses(times, own)
         return [number for number, values in found.items() if values[-1] > 0 and not self._was_beyond[number]]
 
-    def _keep(self, times: Array, rows: Mapping[str, Array]) -> None:
-        """Store for each pending event whether its condition is satisfied (excess above zero) at the last of
-        the instants ``times`` [s]. Each condition stores the instants as accepted. ``rows`` are the states at
-        these instants, arrays by the names of the state variables (position, velocity, ...), with a first axis
-        (times,)."""
-        recording = recording_of(self._system, self._stepper.work_sources, times, rows)
+    def _recording(self, times: Array, rows: Mapping[str, Array]) -> RecordedStates:
+        return recording_of(self._system, self._stepper.work_sources, times, rows)
+
+    def _keep(self, recording: RecordedStates) -> None:
+        """Store for each pending event whether its condition is satisfied (excess above zero) at the last instant
+        of a ``recording``. Each condition stores the instants as accepted."""
         for number, condition in self._conditions.items():
             if self._is_pending(number):
                 self._was_beyond[number] = bool(condition.excess(recording)[-1] > 0)
