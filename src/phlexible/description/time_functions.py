@@ -297,21 +297,6 @@ class TimeFactor(Enum):
     SINE = 1
     VALUE = 2
 
-    def of(self, value: float) -> float:
-        """Return cos p, sin p or p itself, as this kind of factor says, for the value p of a prescribed path."""
-        return float((np.cos, np.sin, float)[self.value](value))
-
-    def derivatives(self, value: float, rate: float, second: float) -> tuple[float, float]:
-        """Return the first and second time derivative of cos p, sin p or p, as this kind of factor says, by the
-        chain rule. Arguments are value, rate and second derivative of a prescribed path p."""
-        match self:
-            case TimeFactor.COSINE:
-                return -np.sin(value) * rate, -np.cos(value) * rate**2 - np.sin(value) * second
-            case TimeFactor.SINE:
-                return np.cos(value) * rate, -np.sin(value) * rate**2 + np.cos(value) * second
-            case TimeFactor.VALUE:
-                return rate, second
-
 
 @dataclass(frozen=True, eq=False)
 class Timed:
@@ -319,17 +304,6 @@ class Timed:
 
     path: TimePath
     factor: TimeFactor
-
-    def now(self, time: float) -> float:
-        """Return the value of a prescribed factor in a constraint function (cos p(t), sin p(t) or p(t)) at a time
-        [s]."""
-        return self.factor.of(self.path(time))
-
-    def at(self, time: float) -> tuple[float, float, float]:
-        """Return the value and the first and second time derivative of a prescribed factor at a time [s]. The
-        factor is cos p(t), sin p(t) or p(t) in a constraint function."""
-        value, (rate, second) = self.path(time), self.path.rates(time)
-        return (self.factor.of(value), *self.factor.derivatives(value, rate, second))
 
 
 def values_at(function: ScalarFunction, times: Array, name: str) -> Array:
