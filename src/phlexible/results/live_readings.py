@@ -13,12 +13,10 @@ from phlexible.state.functions import VectorCollector, function_set
 from phlexible.state.layout import Layout, offsets
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.vectors import CarriedVector
-from phlexible.step.assembly.interactions import coordinate_kind
+from phlexible.step.assembly.interactions import MeasureTables, coordinate_kind, measure_tables
 from phlexible.step.programs import measure, measure_rows, measured_vectors
 from phlexible.step.tables.declarations import ANGLE, DISTANCE, MOVING, POSITION
 from phlexible.step.tables.requests import NODE, POINT
-
-Tables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 
 
 class QuickReading:
@@ -35,7 +33,7 @@ class QuickReading:
     """
 
     def __init__(
-        self, layout: Layout, vectors: Sequence[CarriedVector], tables: Tables, gather: Array | None = None
+        self, layout: Layout, vectors: Sequence[CarriedVector], tables: MeasureTables, gather: Array | None = None
     ) -> None:
         self._vectors, self._tables, self._gather = _vector_tables(layout, vectors), tables, gather
         self.carried = tuple(vectors)
@@ -51,7 +49,7 @@ class QuickReading:
         return not form[1][:, rates].any()
 
     @property
-    def arguments(self) -> tuple[tuple[IntArray, Array, Array], Tables, Array | None]:
+    def arguments(self) -> tuple[tuple[IntArray, Array, Array], MeasureTables, Array | None]:
         """Return the arguments of the compiled functions ``measured_vectors`` and ``measure`` that evaluate the
         measured values, and the matrix that sums these values (None: no sum)."""
         return self._vectors, self._tables, self._gather
@@ -176,9 +174,7 @@ def vector_reading(layout: Layout, vectors: Sequence[CarriedVector], gather: Arr
     """Return an object that evaluates ``vectors`` (points and directions on bodies) by compiled code: three world
     coordinates and three rates for each. With a matrix ``gather`` it returns weighted sums of these values.
     ``layout`` has the offsets of each body's coordinates."""
-    items = np.array([(POINT, k, 6 * k, -1) for k in range(len(vectors))], dtype=np.int64)
-    none = np.zeros((0, 2), dtype=np.int64)
-    tables = (items, none, none, none, np.zeros(0, dtype=np.int64), np.zeros(0))
+    tables = measure_tables([(POINT, k, 6 * k, -1) for k in range(len(vectors))], (), ())
     return QuickReading(layout, vectors, tables, np.eye(6 * len(vectors)) if gather is None else gather)
 
 
@@ -198,16 +194,7 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
         return None
     first = offsets([len(rows) for rows in functions])
     items = [(kind, first[k], 2 * k, k if kind == ANGLE else -1) for k, kind in enumerate(kinds)]
-    terms = [term for terms in found.functions for term in terms]
-    parts = [part for chord in found.chords for part in chord]
-    tables = (
-        np.array(items, dtype=np.int64).reshape(-1, 4),
-        _index_ranges([len(terms) for terms in found.functions]),
-        np.array([term[1:3] for term in terms], dtype=np.int64).reshape(-1, 2),
-        _index_ranges([len(chord) for chord in found.chords]),
-        np.array([vector for _, vector in parts], dtype=np.int64),
-        np.array([*(weight for weight, _ in parts), *(term[0] for term in terms)], dtype=np.float64),
-    )
+    tables = measure_tables(items, found.functions, found.chords)
     return QuickReading(run.system.layout, found.set.vectors, tables)
 
 
@@ -226,10 +213,3 @@ def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[In
         shapes.append(vector.shapes.T[:count])
     base = np.array([vector.base for vector in vectors]).reshape(-1, 3)
     return np.array(rows, dtype=np.int64).reshape(-1, 7), base, np.ascontiguousarray(np.concatenate(shapes))
-
-
-def _index_ranges(counts: list[int]) -> IntArray:
-    """Return first index and last index + 1 of each of several consecutive groups of the sizes ``counts``,
-    shape (groups, 2)."""
-    starts = offsets(counts)
-    return np.stack([starts[:-1], starts[1:]], axis=1)

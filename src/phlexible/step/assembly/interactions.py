@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw, TensionOnly
 from phlexible.description.interactions.feedback import Feedback
@@ -33,7 +33,7 @@ from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
 from phlexible.state.functions import VectorCollector
-from phlexible.state.layout import Layout
+from phlexible.state.layout import Layout, offsets
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector, VectorResolver
 from phlexible.step.assembly.bodies import Tables, columns, support
@@ -532,6 +532,34 @@ class MeasuredPoint:
 
 
 Measured = MeasuredCoordinate | MeasuredPoint
+
+
+MeasureTables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
+
+
+def measure_tables(
+    items: Sequence[tuple[int, int, int, int]],
+    functions: Sequence[Sequence[Term | tuple[float, int, int, Timed | None]]],
+    chords: Sequence[Sequence[tuple[float, int]]],
+) -> MeasureTables:
+    """Return the arrays from which the compiled function ``measure`` evaluates measured points and coordinates.
+    The four integers of each of ``items`` are its kind, its vector or first function, and the indices of its first
+    number and of its angle (-1: none). Each of ``functions`` is a list of products of two difference vectors
+    (``chords``), which are weighted sums of vectors."""
+    terms = [term for own in functions for term in own]
+    parts = [part for chord in chords for part in chord]
+    of_terms, of_parts = (
+        np.stack([starts[:-1], starts[1:]], axis=1)
+        for starts in (offsets([len(own) for own in each]) for each in (functions, chords))
+    )
+    return (
+        np.array(items, dtype=np.int64).reshape(-1, 4),
+        of_terms,
+        np.array([term[1:3] for term in terms], dtype=np.int64).reshape(-1, 2),
+        of_parts,
+        np.array([vector for _, vector in parts], dtype=np.int64),
+        np.array([*(weight for weight, _ in parts), *(term[0] for term in terms)], dtype=np.float64),
+    )
 
 
 @dataclass(frozen=True, eq=False)

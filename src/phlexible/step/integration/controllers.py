@@ -16,7 +16,6 @@ from phlexible.description.interactions.feedback import Controller, Feedback, tr
 from phlexible.description.interactions.state_force import StateLaw
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.errors import ParameterError, PhlexibleError
-from phlexible.state.layout import offsets
 from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.assembly.interactions import (
@@ -25,6 +24,7 @@ from phlexible.step.assembly.interactions import (
     MeasuredCoordinate,
     MeasuredPoint,
     coordinate_kind,
+    measure_tables,
 )
 from phlexible.step.programs import measure
 from phlexible.step.tables.declarations import ANGLE, MOVING
@@ -275,18 +275,9 @@ class Controllers:
         self.memory = np.zeros(ends[-1])
         for one, begin, end in zip(self._sampled, ends, ends[1:], strict=False):
             one.set_memory(self.memory[begin:end])
-        terms = [term for function in functions for term in function.terms]
-        parts = [part for chord in assembly.chords for part in chord]
         self._memory = (np.asarray(assembly.memory["world0"]), np.asarray(assembly.memory["change"]))
         self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
-        self._tables = (
-            np.array(items, dtype=np.int64).reshape(-1, 4),
-            _index_ranges([len(function.terms) for function in functions]),
-            np.array([(term.first, term.second) for term in terms], dtype=np.int64).reshape(-1, 2),
-            _index_ranges([len(chord) for chord in assembly.chords]),
-            np.array([vector for _, vector in parts], dtype=np.int64),
-            np.array([*(weight for weight, _ in parts), *(term.coefficient for term in terms)], dtype=np.float64),
-        )
+        self._tables = measure_tables(items, [function.terms for function in functions], assembly.chords)
         self._measurements = np.zeros(index)
         self._angle_rates = np.array([index + 1 for kind, _, index, _ in items if kind == ANGLE], dtype=np.int64)
         self._moving = [(k, v) for k, v in enumerate(assembly.vectors) if v.carrier == MOVING]
@@ -449,13 +440,6 @@ def is_plain(value: ControlledValue) -> bool:
     and sets all values of one load. It then has no sampling period, target, linear states or inputs from sensor
     objects. ``value`` describes the controller and the loads that it sets."""
     return not value.channels and value.feedback.is_plain_function and value.targets[0].is_whole
-
-
-def _index_ranges(counts: list[int]) -> IntArray:
-    """Return first index and last index + 1 of each of several consecutive groups of the sizes ``counts``,
-    shape (groups, 2)."""
-    starts = offsets(counts)
-    return np.stack([starts[:-1], starts[1:]], axis=1)
 
 
 # Laws of users that compiled code calls through Python: Ctrl-C waits for the end of the call, errors are kept.
