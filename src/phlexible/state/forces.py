@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.rotations import cross_matrix
 from phlexible.algebra.sparse import Matrix, sparse_diagonal
+from phlexible.algebra.user_derivatives import exact_slope
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
 from phlexible.bodies.mechanics import absolute, floating
@@ -506,18 +506,13 @@ def forces_on_vectors(load: PointLoad, triad: Array, value: Array) -> Array:
     (3,), one force on the attachment point; for a moment three forces on the body axes, which are the rows of
     ``triad``.
 
-    A moment acts on the directions d_i with t x d_i (``_spread_moment``).
+    A moment acts on the directions d_i with t x d_i, docs/theory.md, 4, (4.16).
     """
     world = triad.T @ value if load.axes is Axes.BODY else value
-    return np.asarray(world)[None] if isinstance(load, Force) else np.cross(_spread_moment(triad, world)[1], triad)
-
-
-def _spread_moment(triad: Array, moment: Array) -> tuple[Array, Array]:
-    """Return matrix S and vector t by which a moment is represented as forces t x d_i on three directions d_i. The
-    directions are the rows of ``triad``. S has shape (3, 3); t, shape (3,), solves S t = moment, docs/theory.md,
-    4, (4.16)."""
+    if isinstance(load, Force):
+        return np.asarray(world)[None]
     spread = (triad**2).sum() * np.eye(3) - triad.T @ triad
-    return spread, np.linalg.solve(spread, moment)
+    return np.asarray(np.cross(np.linalg.solve(spread, world), triad))
 
 
 def body_axes(attachment: Attachment) -> tuple[DirectionOf, ...]:
@@ -589,26 +584,10 @@ def stiffness_of_loads(system: System, state: State, of_followers: bool = False)
             total = total + vectors.jacobian(at).T @ parts @ turning
         if isinstance(load, Torque):
             jacobian = vectors.jacobian(at)
-            slopes = _moment_spread_derivative(load, vectors.values(at)[0], load_value(system, at, load))
-            total = total + jacobian.T @ slopes @ jacobian
+            spread = partial(forces_on_vectors, load, value=load_value(system, at, load))
+            changes = [exact_slope(spread, vectors.values(at)[0], each) for each in np.eye(9).reshape(9, 3, 3)]
+            total = total + jacobian.T @ np.reshape(changes, (9, 9)).T @ jacobian
     return sparse.csr_array(total)
-
-
-def _moment_spread_derivative(load: Torque, triad: Array, value: Array) -> Array:
-    """Return the derivative, shape (9, 9), of three nodal forces that replace a moment, with respect to the three
-    director vectors on which they act. The rows of ``triad`` are the directors in world axes. ``value`` has the
-    components [N m] of the moment ``load``, constant in body or in world axes, as ``load.axes`` says."""
-    world = triad.T @ value if load.axes is Axes.BODY else value
-    spread, turn = _spread_moment(triad, world)
-    body_moment = value if load.axes is Axes.BODY else np.zeros(3)
-    unit = np.eye(3)
-    changes = [  # d moment/d d_i - d spread/d d_i @ turn
-        (part + turn @ each) * unit + np.outer(each, turn) - 2 * np.outer(turn, each)
-        for part, each in zip(body_moment, triad, strict=True)
-    ]
-    levers = np.vstack([cross_matrix(each) for each in triad])
-    slopes = np.kron(unit, cross_matrix(turn)) - levers @ np.linalg.solve(spread, np.hstack(changes))
-    return np.asarray(slopes)
 
 
 def element_stiffness(elements: ElementState, with_curvature: bool = True) -> sparse.csr_array:
