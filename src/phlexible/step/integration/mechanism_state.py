@@ -18,7 +18,7 @@ from phlexible.state.recorded_run import LateReactions
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.system import Phase
 from phlexible.step.assembly.assembly import Assembly, constraint_columns, work_sources
-from phlexible.step.integration.reactions import check_velocities, projection, reactions_in_phase
+from phlexible.step.integration.reactions import check_velocities, projection, reactions
 from phlexible.step.integration.stored_rows import branches_of, set_branches
 from phlexible.step.programs import joint_velocities, pair_forces
 from phlexible.step.tables.requests import RELAXATION
@@ -216,7 +216,7 @@ class MechanismState:
         is_seen = self.memory["known_velocities"][0] >= SECOND_DIFFERENCES
         settled = state.velocity - self.memory["line_miss"][: len(state.velocity)] / 4 if is_seen else None
         find = partial(
-            reactions_in_phase,
+            reactions,
             phase,
             state,
             theta,

@@ -96,43 +96,60 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 
 
 def reactions(
-    system: System,
+    phase: Phase,
     state: State,
     theta: Array,
     values: Array,
     pushed: Array,
     rows: IntArray,
     at: Instants,
-    settled: Array,
-) -> tuple[Array, Array] | None:
-    """Return the constraint multipliers, shape (constraints,), and the forces of elements, shape (forces,), of a
-    ``system`` at a ``state``. Multipliers follow from the accelerations of the equations of motion; those outside
-    of the independent ``rows`` are zero. None if joints contradict each other. Inputs are coordinates ``theta`` of
-    the forces, load ``values``, contact forces ``pushed``, the instant ``at``, and the velocities ``settled`` for
-    damping forces.
+    multipliers: Array,
+    forces: Array,
+    is_projected: bool,
+    settled: Array | None,
+) -> Reactions | None:
+    """Write constraint multipliers and element forces at a state into ``multipliers`` (0 where inactive) and
+    ``forces``, in place. Return both, or None without a solution. Multipliers follow from the accelerations of the
+    equations of motion under the constraints of ``phase``; those outside of the independent ``rows`` are zero.
+    Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
+    reactions keep the values that they have.
 
     Args:
-        system: what moves.
-        state: with velocities that satisfy the joints.
+        phase: active constraints of what moves.
+        state: where the forces act.
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
         pushed: generalized forces of contact groups, shape (velocities,).
-        rows: indices of linearly independent rows of G; multipliers of the others are zero.
+        rows: indices of linearly independent rows of G.
         at: the state as an instant.
-        settled: velocities for damping forces, shape (velocities,).
+        multipliers: receives the constraint multipliers, shape (constraints,).
+        forces: receives the forces of elements, shape (forces,).
+        is_projected: whether velocities satisfy the joints.
+        settled: velocities for damping forces, shape (velocities,); None: those of the state.
 
     Returns:
         None where joints contradict each other, at singular positions.
     """
-    applied, pulls = _applied(system, state, at, theta, values, settled)
-    mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-    forces = applied + pushed + _internal_forces(system, state, settled)
-    asked = -(matrix @ solver(mass)(forces) + system.rows.accelerations(at)[0])[rows]
-    change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
-    multipliers = np.zeros(matrix.shape[0])
-    multipliers[rows] = -mu
+    system = phase.system
+    try:
+        if not is_projected:
+            state = replace(state, velocity=projection(phase, state, at).velocity)
+            at = at.moving(state.velocity[None])
+        settled = state.velocity if settled is None else settled
+        applied, pulls = _applied(system, state, at, theta, values, settled)
+        mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
+        total = applied + pushed + _internal_forces(system, state, settled)
+        asked = -(matrix @ solver(mass)(total) + system.rows.accelerations(at)[0])[rows]
+        change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
+    except (ValueError, SingularMatrixError):
+        return None
     missed = np.abs(matrix[rows] @ change - asked).max(initial=0.0)
-    return None if missed > CONTRADICTORY * np.abs(asked).max(initial=0.0) else (multipliers, pulls)
+    if missed > CONTRADICTORY * np.abs(asked).max(initial=0.0):
+        return None
+    forces[: len(pulls)] = pulls
+    multipliers[:] = 0.0
+    multipliers[phase.rows[rows]] = -mu
+    return multipliers, forces
 
 
 def _applied(
@@ -175,41 +192,3 @@ def _internal_forces(system: System, state: State, settled: Array) -> Array:
         if not isinstance(data, AbsoluteBody) and nu.any():
             here += quadratic_velocity_forces(system.frames[index], eta, nu)
     return result
-
-
-def reactions_in_phase(
-    phase: Phase,
-    state: State,
-    theta: Array,
-    values: Array,
-    pushed: Array,
-    rows: IntArray,
-    at: Instants,
-    multipliers: Array,
-    forces: Array,
-    is_projected: bool,
-    settled: Array | None,
-) -> Reactions | None:
-    """Write constraint multipliers and element forces at a state into ``multipliers`` (0 where inactive) and
-    ``forces``, in place. Return both, or None without a solution. They follow from the accelerations. Given
-    are coordinates ``theta``, load ``values``, contact forces ``pushed``, independent ``rows``, the instant
-    ``at``, whether velocities satisfy joints (``is_projected``) of the ``phase``, and the velocities of damping
-    forces, ``settled`` (None: those of the state).
-
-    Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
-    reactions keep the values that they have; multipliers of inactive constraints become zero.
-    """
-    try:
-        if not is_projected:
-            state = replace(state, velocity=projection(phase, state, at).velocity)
-            at = at.moving(state.velocity[None])
-        settled = state.velocity if settled is None else settled
-        found = reactions(phase.system, state, theta, values, pushed, rows, at, settled)
-    except (ValueError, SingularMatrixError):
-        return None
-    if found is None:
-        return None
-    forces[: len(found[1])] = found[1]
-    multipliers[:] = 0.0
-    multipliers[phase.rows] = found[0]
-    return multipliers, forces
