@@ -137,12 +137,6 @@ class MeshedNodalBody(NodalBody):
         the body, ``ports`` the positions of joints, shape (k, 3) [m]."""
         return soft_skin(self.soft_mesh, data.dimension)
 
-    @property
-    def _interface_weights(self) -> dict[str, Array]:
-        """Weights of the N nodes in the mean over each interface, shape (N,) each, as a dictionary by the
-        interface's name."""
-        return {group.name: group.weights(self.soft_mesh) for group in self.interfaces}
-
     def _form(
         self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
     ) -> PortHamiltonianModel:
@@ -156,8 +150,10 @@ class MeshedNodalBody(NodalBody):
         nodes = self.initial_nodes(dimension, shape, velocity, np.zeros(3), np.eye(3))
         rates = np.zeros_like(nodes.positions) if nodes.velocities is None else nodes.velocities
         start = np.concatenate([values[:, :dimension].ravel() for values in (nodes.positions, rates)])
-        made = leaf_function("soft_body_form")
-        form: PortHamiltonianModel = made(data, fall[:dimension], self._interface_weights, start, *options)
+        weights = {group.name: group.weights(self.soft_mesh) for group in self.interfaces}
+        form: PortHamiltonianModel = leaf_function("soft_body_form")(
+            data, fall[:dimension], weights, start, *options
+        )
         return form
 
 
@@ -182,8 +178,8 @@ class SoftBody(MeshedNodalBody):
         viscosity: Kelvin-Voigt time tau [s]: S grows by tau D dE/dt, D of small strains.
         relaxation: branches of spring (Young's modulus [Pa], whose share of that of small strains multiplies D) and
             dashpot, which follow E; None: none.
-        interfaces: groups of nodes by name, whose mean carries joints and springs: numbers of nodes, a function of
-            position (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
+        interfaces: groups of nodes by name, whose mean over their area carries joints and springs: numbers of
+            nodes, a function of position (x[0], x[1], x[2] are arrays) or the name of a group of the mesh.
         color: in pictures, a name or "#rrggbb"; None: as the picture likes.
 
     Raises:
@@ -267,7 +263,7 @@ class SoftBody(MeshedNodalBody):
             mass=float(mass.sum()),
             nodal_mass=mass,
             strains=(),
-            points=SoftPoints(mesh, dimension, self._interface_weights),
+            points=SoftPoints(mesh, dimension, {group.name: group for group in self.interfaces}),
             size=float(np.ptp(mesh.positions, axis=0).max()),
             elements=(mesh.strains(law, thickness, self.viscosity, creep),),
             clusters=mesh.clusters,

@@ -1,16 +1,17 @@
 """The mesh of a soft body: nodes, shape functions, points, groups of nodes, surfaces under pressure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, IntArray, text
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, text
 from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
+from phlexible.bodies.flexible.interfaces import refuse_left_out
 from phlexible.bodies.flexible.points import listed_points, points_where
 from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh, some_of
 from phlexible.bodies.locations import (
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 FLAT = 1e-9
 """Volume or area of an element, relative to that of its extent, below which it is degenerate."""
+ROUND_OFF = 1e-13
+"""Weight of a node in a mean below which it is zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,12 +229,12 @@ def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
     return np.stack(values, axis=1), np.stack(slopes).transpose(2, 0, 1)
 
 
-# Groups of nodes of a soft body that joints and loads act on by their mean.
+# Groups of nodes of a soft body that joints and loads act on by the mean over their area.
 
 
 @dataclass(frozen=True, eq=False)
 class NodeGroup:
-    """Named group of nodes of a soft body, on whose mean position joints and loads act.
+    """Named group of nodes of a soft body, on whose mean over their common area joints and loads act.
 
     Attributes:
         name: of the interface in the part.
@@ -242,10 +245,22 @@ class NodeGroup:
     points: IntArray
 
     def weights(self, mesh: SoftMesh) -> Array:
-        """Return the weight of each of the N nodes of a mesh in the mean position over this group of nodes, shape
-        (N,): 1 / count for nodes of the group, 0 elsewhere."""
-        result = np.zeros(len(mesh.nodes))
-        result[mesh.node_at[self.points]] = 1 / len(self.points)
+        """Return the weight of each unknown vector of a mesh in the mean over this group of nodes, shape (N,), with
+        sum 1. It is the share of its shape function in the area or length of the region (``regions``) that covers
+        most of the chosen vertices. Nodes without a common side have equal weights. Raise ``ParameterError`` if the
+        region leaves out chosen vertices, except those beside it."""
+        chosen, corners, result = mesh.node_at[self.points], mesh.corners, np.zeros(len(mesh.nodes))
+        vertices, whole = np.intersect1d(chosen, corners), corners[np.isin(corners, chosen).all(axis=1)]
+        covers = [
+            (np.union1d(nodes, whole), nodes, shares) for nodes, shares in regions(mesh, chosen) if len(nodes)
+        ]
+        if not covers:
+            result[chosen] = 1 / len(chosen)
+            return result
+        covered, nodes, shares = max(covers, key=lambda cover: len(np.intersect1d(vertices, cover[0])))
+        refuse_left_out(self.name, vertices, covered, corners, "make an interface of each")
+        np.add.at(result, nodes, shares / shares.sum())
+        result[np.abs(result) < ROUND_OFF] = 0.0  # of vertices of quadratic triangles
         return result
 
 
@@ -253,7 +268,7 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
     """Return the named groups of nodes (interfaces) of a soft body that a user chose. Each is chosen by point
     indices, by a function of position, or by the name of a group of the user's mesh ``source``. A tuple of
     ``NodeGroup`` is returned unchanged, None gives an empty tuple. Raise ``ParameterError`` if ``interfaces`` is
-    no dictionary or a choice is empty.
+    no dictionary, a choice is empty, or its mean leaves out nodes.
 
     Args:
         interfaces: by name numbers of points, a function of position or the name of a group of the mesh.
@@ -261,7 +276,7 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
         source: with the named groups; None: there are none.
 
     Raises:
-        ParameterError: no dictionary, no such nodes or none at all.
+        ParameterError: no dictionary, no such nodes or none at all, or nodes that the mean leaves out.
     """
     if isinstance(interfaces, tuple) and all(isinstance(group, NodeGroup) for group in interfaces):
         return interfaces
@@ -269,10 +284,13 @@ def node_groups(interfaces: object, mesh: SoftMesh, source: UserMesh | None) -> 
         return ()
     if not isinstance(interfaces, Mapping):
         raise ParameterError(f'interfaces must be a dictionary such as {{"tip": nodes}}, got {interfaces!r}')
-    return tuple(
+    groups = tuple(
         NodeGroup(text("name of an interface", name), selected_nodes(f"interface {name!r}", nodes, mesh, source))
         for name, nodes in interfaces.items()
     )
+    for group in groups:
+        group.weights(mesh)
+    return groups
 
 
 def selected_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | None = None) -> IntArray:
@@ -302,24 +320,24 @@ def selected_nodes(name: str, nodes: Any, mesh: SoftMesh, source: UserMesh | Non
     return np.unique(points).astype(np.int64)  # directors of shells have the places of their nodes
 
 
-# The points of a soft body: nodes, where joints and loads can act, and means of nodes.
+# The points of a soft body: nodes, where joints and loads can act, and means over interfaces.
 
 CLOSE = 1e-9  # of the size of the body
 
 
 @dataclass(frozen=True, eq=False)
 class SoftPoints(MaterialPoints):
-    """Material points of a soft body in d dimensions: its nodes and the means of its groups of nodes.
+    """Material points of a soft body in d dimensions: its nodes and the means over its interfaces.
 
     Attributes:
         mesh: with the undeformed positions of the nodes.
         dimension: d.
-        interfaces: weights of the nodes by name, each of shape (N,), with the sum 1.
+        groups: interfaces by name.
     """
 
     mesh: SoftMesh
     dimension: int
-    interfaces: dict[str, Array] = field(default_factory=dict)
+    groups: Mapping[str, NodeGroup] = field(default_factory=dict)
 
     __repr__ = short_repr
 
@@ -334,10 +352,10 @@ class SoftPoints(MaterialPoints):
         match location:
             case Node(number):
                 return self._node_point(self._checked_node(number))
-            case Interface(name) if name in self.interfaces:
-                return self._mean_point(self.interfaces[name])
+            case Interface(name) if name in self.groups:
+                return self._mean_point(self.groups[name].weights(self.mesh))
             case Interface(name):
-                known = ", ".join(map(repr, self.interfaces)) or "none"
+                known = ", ".join(map(repr, self.groups)) or "none"
                 raise AttachmentError(f"the body has no interface {name!r}; it has {known}")
             case MaterialPosition(position):
                 return self._node_point(self._node_at(np.array(position)))
@@ -479,18 +497,15 @@ def soft_surface(mesh: SoftMesh, points: IntArray | None) -> SoftSurface | None:
 
     Faces of a solid are oriented inwards, so that a positive pressure compresses it.
     """
-    kind = mesh.kind if mesh.is_sheet else SIDES[mesh.kind]
-    corners = len(standard_element(kind, 1).doflocs)
-    if mesh.is_sheet:
-        chosen = mesh.element_nodes
-    else:
-        chosen = _inward_faces(mesh, _boundary_faces(mesh, kind), corners)
-    if points is not None:
-        is_in = np.zeros(len(mesh.nodes), dtype=bool)
-        is_in[mesh.node_at[points]] = True
-        chosen = chosen[is_in[chosen[:, :corners]].all(axis=1)]
-    if not len(chosen):
+    kind, sides = mesh.kind if mesh.is_sheet else SIDES[mesh.kind], element_sides(mesh, 2)
+    is_in = sides.is_outer & np.isin(sides.vertices, mesh.node_at[slice(None) if points is None else points]).all(
+        axis=1
+    )
+    if not is_in.any():
         return None
+    chosen = sides.nodes[is_in]
+    if not mesh.is_sheet:
+        chosen = _inward_faces(mesh, sides.elements[is_in], chosen, sides.vertices.shape[1])
     nodes, faces = np.unique(chosen, return_inverse=True)
     degree = max(3 * mesh.order - 2, 1) if kind is CellKind.TRIANGLE else 3 * mesh.order
     return SoftSurface(nodes, faces.reshape(chosen.shape), _weighted_shapes(kind, mesh.order, degree))
@@ -501,7 +516,8 @@ def surface_nodes(mesh: SoftMesh, dimension: int) -> IntArray:
     surface of a solid, all nodes of a sheet in space, or on the outline of a sheet in the plane. ``dimension`` is
     the number of space dimensions of the model (2 or 3)."""
     if mesh.is_sheet:
-        return np.unique(_boundary_edges(mesh, mesh.nodes) if dimension < 3 else mesh.element_nodes)
+        edges = element_sides(mesh, 1)
+        return np.unique(edges.nodes[edges.is_outer] if dimension < 3 else mesh.element_nodes)
     surface = soft_surface(mesh, None)
     assert surface is not None, "a solid has one"
     return surface.nodes
@@ -512,44 +528,92 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
     sparse, shape (N, N) [m2]. N is the number of nodes. Only faces all of whose vertices are in ``points``
     (indices of the user's mesh) count; None if there are none. Faces of a sheet are its edges times the
     ``thickness`` [m]."""
-    if mesh.is_sheet:
-        faces = _boundary_edges(mesh, points)
-        at, weights = gauss(3)
-        values = lagrange_values(at) if mesh.order == 1 else quadratic_values(at)
-        slopes = lagrange_slopes(at, 1.0) if mesh.order == 1 else quadratic_slopes(at, 1.0)
-        areas = thickness * np.linalg.norm(np.einsum("qm,fmi->fqi", slopes, mesh.positions[faces]), axis=2)
-    else:
-        surface = soft_surface(mesh, points)
-        if surface is None:
-            return None
-        faces = surface.nodes[surface.faces]
-        shapes = _weighted_shapes(SIDES[mesh.kind], mesh.order, 4 * mesh.order)
-        weights = shapes[..., 0].sum(axis=1)
-        values = shapes[..., 0] / weights[:, None]
-        a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], mesh.positions[faces]) for k in (1, 2))
-        areas = np.linalg.norm(np.cross(a, b), axis=2)
-    if not len(faces):
+    sides = element_sides(mesh, mesh.kind.dimension - 1)
+    nodes = sides.nodes[sides.is_outer & np.isin(sides.vertices, mesh.node_at[points]).all(axis=1)]
+    if not len(nodes):
         return None
-    blocks = np.einsum("q,qi,qj,fq->fij", weights, values, values, areas)
-    return summed_blocks(faces, faces, blocks, (len(mesh.nodes),) * 2)
+    values, areas = _quadrature_over(mesh, nodes, 4 * mesh.order)
+    blocks = thickness * np.einsum("fq,qi,qj->fij", areas, values, values)
+    return summed_blocks(nodes, nodes, blocks, (len(mesh.nodes),) * 2)
 
 
-def _boundary_edges(mesh: SoftMesh, points: IntArray) -> IntArray:
-    """Return the nodes of each boundary edge of a sheet whose two ends are both in ``points``, shape (edges, k). k
-    is 2, or 3 with the middle node in elements of order 2, in the order along the edge. ``points`` are point
-    indices of the user's mesh. Boundary edges are those that occur in one element only."""
-    cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), CORNERS[mesh.kind]
-    edges_of_elements = []
-    for first, last in zip(range(count), [*range(1, count), 0], strict=True):
-        middle = np.abs(cell - (cell[first] + cell[last]) / 2).max(axis=1).argmin()
-        local = [first, last] if mesh.order == 1 else [first, int(middle), last]
-        edges_of_elements.append(mesh.element_nodes[:, local])
-    edges = np.concatenate(edges_of_elements)
-    _, first_of, number = np.unique(
-        np.sort(edges[:, [0, -1]], axis=1), axis=0, return_index=True, return_counts=True
-    )
-    edges = edges[first_of[number == 1]]
-    return np.asarray(edges[np.isin(edges[:, [0, -1]], mesh.node_at[points]).all(axis=1)])
+@dataclass(frozen=True, eq=False)
+class ElementSides:
+    """The s faces or edges of the elements of a mesh, each once, or the elements of a sheet as its faces.
+
+    Attributes:
+        elements: index of an element that has the side, shape (s,).
+        nodes: in the order of the reference side, vertices first, shape (s, m).
+        vertices: nodes at its vertices, shape (s, c).
+        is_outer: whether one element alone has the side, shape (s,); True for elements of a sheet.
+    """
+
+    elements: IntArray
+    nodes: IntArray
+    vertices: IntArray
+    is_outer: BoolArray
+
+
+def element_sides(mesh: SoftMesh, dimension: int) -> ElementSides:
+    """Return the faces (``dimension`` 2) or the edges (1) of the elements of a mesh. The faces of a sheet are its
+    elements."""
+    cell, count = np.asarray(standard_element(mesh.kind, mesh.order).doflocs, dtype=float), len(mesh.cells)
+    rings = FACES.get(mesh.kind, (tuple(range(CORNERS[mesh.kind])),))
+    if dimension == 2 and mesh.is_sheet:
+        return ElementSides(np.arange(count), mesh.element_nodes, mesh.corners, np.ones(count, dtype=np.bool_))
+    spans: set[tuple[int, ...]]
+    if dimension == 2:
+        spans = {(ring[0], ring[1], ring[-1]) for ring in rings}
+        reference = np.asarray(standard_element(SIDES[mesh.kind], mesh.order).doflocs, dtype=float)
+    else:
+        spans = {tuple(sorted(pair)) for ring in rings for pair in zip(ring, (*ring[1:], ring[0]), strict=True)}
+        reference = np.array([[0.0], [1.0], [0.5]])[: mesh.order + 1]
+    local = []
+    for origin, *ends in sorted(spans):
+        positions = cell[origin] + reference @ (cell[ends] - cell[origin])
+        local.append(np.abs(positions[:, None] - cell[None]).max(axis=2).argmin(axis=1))
+    nodes = mesh.element_nodes[:, local].reshape(-1, len(reference))
+    elements, is_proper = np.repeat(np.arange(count), len(spans)), nodes[:, 0] != nodes[:, 1]  # triangles of shells
+    elements, nodes = elements[is_proper], nodes[is_proper]
+    corners = len(rings[0]) if dimension == 2 else 2
+    vertices = np.sort(nodes[:, :corners], axis=1)
+    _, first, times = np.unique(vertices, axis=0, return_index=True, return_counts=True)
+    return ElementSides(elements[first], nodes[first], nodes[first, :corners], times == 1)
+
+
+def regions(mesh: SoftMesh, chosen: IntArray) -> Iterator[tuple[IntArray, Array]]:
+    """Yield the regions of a mesh, of faces or edges, whose vertices are all ``chosen`` nodes. Each has the nodes
+    (f, m) of its f faces and the integrals of their shape functions (f, m) [m2]; of edges they are in [m]. Regions
+    of a solid are its surface, all faces, and without faces its edges. Those of a sheet are its elements and its
+    outline, and without elements all edges."""
+    has_area = False
+    for dimension in (2, 1):
+        sides = element_sides(mesh, dimension)
+        is_chosen = np.isin(sides.vertices, chosen).all(axis=1)
+        degree = 4 * mesh.order if dimension == 2 else 3 * mesh.order - 2
+        for is_in in (is_chosen & sides.is_outer, is_chosen)[: 1 if has_area else 2]:
+            values, sizes = _quadrature_over(mesh, sides.nodes[is_in], degree)
+            yield sides.nodes[is_in], sizes @ values
+        has_area = bool(is_chosen.any())
+        if has_area and not mesh.is_sheet:
+            return
+
+
+def _quadrature_over(mesh: SoftMesh, nodes: IntArray, degree: int) -> tuple[Array, Array]:
+    """Return shape functions (q, m) and areas (f, q) [m2] at the q quadrature points of f undeformed faces of a
+    mesh; of edges lengths [m]. Polynomials of ``degree`` are integrated exactly. ``nodes`` (f, m) are those of the
+    faces or edges, vertices first."""
+    x = mesh.positions[nodes]
+    if nodes.shape[1] == mesh.order + 1:
+        at, weights = gauss(degree // 2 + 1)
+        line = (lagrange_values(at), lagrange_slopes(at, 1.0))
+        if mesh.order == 2:
+            line = (quadratic_values(at)[:, [0, 2, 1]], quadratic_slopes(at, 1.0)[:, [0, 2, 1]])
+        return line[0], weights * np.linalg.norm(np.einsum("qm,fmi->fqi", line[1], x), axis=2)
+    shapes = _weighted_shapes(mesh.kind if mesh.is_sheet else SIDES[mesh.kind], mesh.order, degree)
+    weights = shapes[..., 0].sum(axis=1)
+    a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], x) for k in (1, 2))
+    return shapes[..., 0] / weights[:, None], weights * np.linalg.norm(np.cross(a, b), axis=2)
 
 
 def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
@@ -564,41 +628,15 @@ def _weighted_shapes(kind: CellKind, order: int, degree: int) -> Array:
     return np.concatenate([(weights[:, None] * values)[..., None], slopes], axis=2)
 
 
-def _boundary_faces(mesh: SoftMesh, kind: CellKind) -> IntArray:
-    """Return the boundary faces of a solid mesh, shape (faces, 1 + m) for faces of m nodes. These are the faces
-    whose vertices occur in one element only. Each row has the index of the element, then the nodes of the face in
-    the order of the reference face of this ``kind``."""
-    cell, face = (np.asarray(standard_element(k, mesh.order).doflocs).astype(float) for k in (mesh.kind, kind))
-    faces_of_elements = []
-    for corner, second, *_, last in FACES[mesh.kind]:
-        origin = cell[corner]
-        positions = origin + np.outer(face[:, 0], cell[second] - origin) + np.outer(face[:, 1], cell[last] - origin)
-        local = np.abs(positions[:, None] - cell[None]).max(axis=2).argmin(axis=1)
-        faces_of_elements.append(mesh.element_nodes[:, local])
-    faces = np.concatenate(faces_of_elements)
-    corners = np.sort(faces[:, : len(FACES[mesh.kind][0])], axis=1)
-    _, first, count = np.unique(corners, axis=0, return_index=True, return_counts=True)
-    boundary = first[count == 1]
-    cells = np.tile(np.arange(len(mesh.cells)), len(FACES[mesh.kind]))[boundary]
-    return np.column_stack([cells, faces[boundary]])
-
-
-def _inward_faces(mesh: SoftMesh, faces: IntArray, corners: int) -> IntArray:
+def _inward_faces(mesh: SoftMesh, elements: IntArray, nodes: IntArray, corners: int) -> IntArray:
     """Return the m nodes of each boundary face of a solid, in an order for which the normal points into the solid,
     shape (faces, m). The normal follows from three vertices by the right-hand rule; a face whose normal points
-    away from the middle of its element is mirrored. Each row of ``faces`` is element index and nodes; ``corners``
-    is the number of vertices of a face."""
-    positions, nodes = mesh.positions, faces[:, 1:]
-    middle = positions[mesh.corners[faces[:, 0]]].mean(axis=1)
+    away from the middle of its element is mirrored. ``elements`` (faces,) and ``nodes`` (faces, m) are those of
+    each face; ``corners`` is the number of vertices of a face."""
+    positions = mesh.positions
+    middle = positions[mesh.corners[elements]].mean(axis=1)
     a, b, c = (positions[nodes[:, k]] for k in (0, 1, corners - 1))
     outward = np.einsum("fi,fi->f", np.cross(b - a, c - a), a - middle) > 0
-    mirrored = _mirrored_order(SIDES[mesh.kind], mesh.order)
+    at = np.asarray(standard_element(SIDES[mesh.kind], mesh.order).doflocs, dtype=float)
+    mirrored = np.abs(at[:, ::-1][:, None] - at[None]).max(axis=2).argmin(axis=1)  # exchanges both directions
     return np.where(outward[:, None], nodes[:, mirrored], nodes)
-
-
-def _mirrored_order(kind: CellKind, order: int) -> IntArray:
-    """Return the permutation (m,) of the m nodes of a face that exchanges its two reference directions, which
-    reverses its normal. ``kind`` and ``order`` belong to the face."""
-    positions = np.asarray(standard_element(kind, order).doflocs).astype(float)
-    distances = np.abs(positions[:, ::-1][:, None] - positions[None]).max(axis=2)
-    return np.asarray(distances.argmin(axis=1), dtype=np.int64)

@@ -47,7 +47,7 @@ class SoftForm(StrainForm):
         x = (q, v)    E = diag(I, M)    z = (dV/dq - F, v)    J = [[0, I], [-I, 0]]    R = diag(0, C(q))
 
     with the stored energy V, the weight F of the nodes and the viscosity C. Ports are the interfaces: u is the
-    force on the mean of their nodes in world axes, y the velocity of that mean, each of shape (d,).
+    force on the mean over their area in world axes, y the velocity of that mean, each of shape (d,).
 
     Attributes:
         body: nodes, masses and elements in dimension d.
@@ -514,7 +514,7 @@ class SoftStrainForm(StrainForm):
 
     with strains s of the quadrature points, E alone or with cof C and det C, the weight F and the viscosity C.
 
-    Ports, in world axes: the interfaces, u the force on the mean of their nodes; ``distributed force`` per mass at
+    Ports, in world axes: the interfaces, u the force on the mean over their area; ``distributed force`` per mass at
     the nodes, y = M v; ``... traction``, per undeformed area of the faces of an interface (of a sheet, of its
     edges), at the nodes, y = M_b v with M_b = int N N dA.
 

@@ -149,3 +149,60 @@ def test_small_strains_store_the_energy_of_hooke(cells, law):
     shape = body.nodes * (1 + strain, 1 - 0.3 * strain, 1 - 0.3 * strain)
     model.add(body, "cube", shape=shape)
     assert model.simulate(1e-9, 1e-9).energy.strain[0] == pytest.approx(2e11 * strain**2 / 2, rel=1e-5)
+
+
+def uneven(kind, lengths=(0.6, 0.2, 0.1)):
+    """A bar whose elements are four times as long at one side as at the other."""
+    d = 2 if kind in (skfem.MeshTri, skfem.MeshQuad) else 3
+    return kind.init_tensor(*[length * np.array([0, 0.1, 0.3, 0.6, 1.0]) for length in lengths[:d]])
+
+
+def at_the_end(x):
+    return x[0] > 0.6 - 1e-9
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_force_on_an_end_is_a_uniform_traction(kind, order):
+    """A bar without lateral contraction gets longer by F L / (E A), at each node of its end."""
+    d = 2 if kind in (skfem.MeshTri, skfem.MeshQuad) else 3
+    law, thickness = ph.StVenantKirchhoff(E, 0.0), 0.1 if d == 2 else None
+    ends = {"end": at_the_end}
+    body = ph.SoftBody(uneven(kind), law, density=1.0, thickness=thickness, order=order, interfaces=ends)
+    model = ph.Model(dimension=d)
+    bar = model.add(body, "bar")
+    pinned(model, bar, body.points_where(lambda x: x[0] < 1e-9))
+    force, rest = 1e-7 * E * 0.02, bar["end"].initial_position()
+    model.apply(ph.Force(bar["end"], force * np.eye(3)[0]))
+    stretched = model.equilibrium()
+    np.testing.assert_allclose(rest, [0.6, 0.1, 0.05 if d == 3 else 0.0], atol=1e-14)
+    for number in body.points_where(at_the_end):
+        node = bar.node(int(number))
+        stretch = stretched.position(node) - node.initial_position()
+        np.testing.assert_allclose(stretch, 0.6e-7 * np.eye(3)[0], rtol=1e-5, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "middle"),
+    [
+        (skfem.MeshTet, lambda x: at_the_end(x) & (x[2] < 1e-9), (0.6, 0.1, 0.0)),  # an edge
+        (skfem.MeshTet, lambda x: abs(x[0] - 0.18) < 1e-9, (0.18, 0.1, 0.05)),  # a section
+        (skfem.MeshHex, lambda x: at_the_end(x) | (x[2] < 1e-9), ((0.12 * 0.3 + 0.02 * 0.6) / 0.14, 0.1, 1 / 140)),
+        (skfem.MeshTri, lambda x: x[0] > 0.18 - 1e-9, (0.39, 0.1, 0.0)),  # elements of a sheet
+        (skfem.MeshQuad, lambda x: x[1] < 1e-9, (0.3, 0.0, 0.0)),
+        (skfem.MeshQuad, lambda x: abs(x[1] - 0.06) < 1e-9, (0.3, 0.06, 0.0)),  # a line inside
+        (skfem.MeshQuad, lambda x: (x[0] < 1e-9) & (x[1] % 0.2 < 1e-9), (0.0, 0.1, 0.0)),  # two nodes
+    ],
+)
+@pytest.mark.parametrize("order", [1, 2])
+def test_an_interface_is_at_the_centroid_of_its_region(kind, order, chosen, middle):
+    thickness = 0.1 if kind in (skfem.MeshTri, skfem.MeshQuad) else None
+    law, parts = ph.NeoHookean(E, NU), {"part": chosen}
+    body = ph.SoftBody(uneven(kind), law, density=1.0, thickness=thickness, order=order, interfaces=parts)
+    np.testing.assert_allclose(ph.Model().add(body)["part"].initial_position(), middle, atol=1e-14)
+
+
+def test_a_node_away_from_the_area_of_an_interface_is_refused():
+    law, parts = ph.NeoHookean(E, NU), {"part": lambda x: at_the_end(x) | (np.abs(x).sum(axis=0) < 1e-9)}
+    with pytest.raises(ph.ParameterError, match=r"leaves out 1 of 26 chosen corners .* make an interface of each"):
+        ph.SoftBody(uneven(skfem.MeshHex), law, density=1.0, order=1, interfaces=parts)

@@ -173,14 +173,8 @@ class MeshRegion:
             averaged: vertices of the averaged region.
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
-        rest = np.setdiff1d(np.flatnonzero(self.selected), covered)
-        around = mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
-        if len(np.setdiff1d(rest, around)):
-            raise ParameterError(
-                f"interface {name!r}: the mean is over an area, which leaves out {len(rest)} of "
-                f"{int(self.selected.sum())} chosen corners of elements, on lines and points outside it; make it "
-                '"rigid", which takes all of them, or an interface of each'
-            )
+        remedy = 'make it "rigid", which takes all of them, or an interface of each'
+        refuse_left_out(name, np.flatnonzero(self.selected), covered, mesh.cells, remedy)
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
         """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover
@@ -190,6 +184,19 @@ class MeshRegion:
             f"interface {name!r} has {int(self.selected.sum())} node(s) that cover no side of an element: an "
             f"interface needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes"
             " of a face"
+        )
+
+
+def refuse_left_out(name: str, chosen: IntArray, covered: IntArray, cells: IntArray, remedy: str) -> None:
+    """Raise ``ParameterError`` if the mean over an interface leaves out ``chosen`` vertices of elements. Vertices
+    next to the ``covered`` ones may be left out, as at a rim. ``cells`` (e, c) are the vertices of all elements;
+    the message names the interface and the ``remedy``."""
+    rest = np.setdiff1d(chosen, covered)
+    around = cells[np.isin(cells, covered).any(axis=1)]
+    if len(np.setdiff1d(rest, around)):
+        raise ParameterError(
+            f"interface {name!r}: the mean is over an area or an edge, which leaves out {len(rest)} of "
+            f"{len(chosen)} chosen corners of elements, on lines and points outside it; {remedy}"
         )
 
 

@@ -207,14 +207,6 @@ class ShellMesh(SoftMesh):
         return ShellElements(self.points[self.cells], self.directors[self.corner_directors])
 
     @property
-    def is_outline(self) -> BoolArray:
-        """Whether each side of each of e elements, from a corner to the next, belongs to this element alone, shape
-        (e, 4)."""
-        is_shared = np.zeros(self.cells.size, dtype=bool)
-        is_shared[np.concatenate(_side_pairs(self.cells))] = True
-        return ~is_shared.reshape(self.cells.shape)
-
-    @property
     def corner_shares(self) -> Array:
         """Weights of the corners of each of e elements, shape (e, 4): 1, but 0 for the last corner of a triangle,
         which repeats a node."""

@@ -1,5 +1,6 @@
 """Points of a shell at which joints and loads act: nodes, and edges and patches with three directions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -41,33 +42,6 @@ class ShellInterface(NodeGroup):
     """
 
     kind: EdgeKind = EdgeKind.AVERAGE
-
-    def weights(self, mesh: ShellMesh) -> Array:  # type: ignore[override]
-        """Return the weight of each unknown vector of a shell in the mean over this edge or patch, shape (N + k,),
-        with sum 1. Weights of nodes are areas of elements inside it. If these leave chosen nodes out, lengths of
-        sides between chosen nodes are used. Without any area or side they are equal; directors have 0. Raise
-        ``ParameterError`` if a mean leaves out chosen nodes."""
-        inside, after = np.isin(mesh.cells, self.points), np.roll(mesh.cells, -1, axis=1)
-        areas = np.where(inside.all(axis=1, keepdims=True), mesh.elements.node_areas, 0.0)
-        lengths = np.linalg.norm(mesh.points[after] - mesh.points[mesh.cells], axis=2)
-        lengths = np.where(inside & np.roll(inside, -1, axis=1), lengths, 0.0)
-        has_area, sides = areas.any(), (mesh.cells, after)
-        if has_area:  # of triangles in the corners of an outline too
-            lengths = np.where(mesh.is_outline, lengths, 0.0)
-        for shares, ends in ((areas, (mesh.cells,)), (lengths, sides)):
-            result = np.zeros(len(mesh.nodes))
-            for end in ends:
-                np.add.at(result, mesh.node_at[end], shares)
-            is_covered = result[mesh.node_at[self.points]] > 0
-            if is_covered.all():
-                return np.asarray(result / result.sum())
-        if has_area or is_covered.any():
-            raise ParameterError(
-                f"interface {self.name!r}: the mean is over elements or an edge, which leaves out "
-                f"{(~is_covered).sum()} of {len(is_covered)} chosen nodes; make an interface of each"
-            )
-        result[mesh.node_at[self.points]] = 1.0
-        return np.asarray(result / result.sum())
 
     def refuse_leaning(self, mesh: ShellMesh) -> None:
         """Raise ``ParameterError`` if this edge is symmetric and its directors do not lie in its plane of
@@ -144,7 +118,7 @@ class ShellPoints(SoftPoints):
         groups: edges and patches by name.
     """
 
-    groups: dict[str, ShellInterface] = field(default_factory=dict)
+    groups: Mapping[str, ShellInterface] = field(default_factory=dict)
 
     __repr__ = short_repr
 

@@ -346,7 +346,7 @@ class Shell(MeshedNodalBody):
             mass=self.mass,
             nodal_mass=mass,
             strains=(),
-            points=ShellPoints(mesh, 3, self._interface_weights, {group.name: group for group in self.interfaces}),
+            points=ShellPoints(mesh, 3, {group.name: group for group in self.interfaces}),
             size=float(np.ptp(mesh.positions, axis=0).max()),
             clusters=mesh.clusters,
             products=(own, self._folds(elements.node_areas)) if len(mesh.folds) else (own,),

@@ -614,7 +614,7 @@ def _soft_surface(face: object) -> SoftSurface | None:
     if isinstance(face, Attachment):
         if not isinstance(face.location, Interface):
             raise ModelError(f"a Pressure acts on a soft body, or on an interface of it, got {face}")
-        chosen = points.mesh.nodes[np.flatnonzero(points.interfaces[face.location.name])]
+        chosen = points.groups[face.location.name].points
     surface = soft_surface(points.mesh, chosen)
     if surface is None:
         raise ModelError(f"a Pressure needs faces: no face of an element has all of its corners in {face}")
