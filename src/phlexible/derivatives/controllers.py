@@ -308,8 +308,8 @@ class LawsOfState:
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
         """Return the mean values over time step ``k`` of all forces that are Python functions of the state, shape
-        (values,). The functions are evaluated at the recorded positions, or at ``start`` and ``start + change`` if
-        these are given.
+        (values,). The functions are evaluated at the recorded positions and directions that they measure, or at
+        ``start`` and ``start + change`` if these are given.
 
         Args:
             k: number of the step.
@@ -323,10 +323,10 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of the forces that are Python functions of the state in time step ``k`` with
-        respect to measured positions. The two arrays (values, 3 * vectors) are for positions at the start and at
-        the end of the step. They combine central differences with respect to the mean of both positions and to
-        their change, which stands for velocities."""
+        """Return the derivatives of forces that are Python functions of the state, in time step ``k``, with respect
+        to the measured vectors. Vectors are positions and directions. The two arrays (values, 3 * vectors) are for
+        vectors at the start and at the end of the step. They combine central differences with respect to the mean
+        of both and to their change, which stands for velocities."""
         first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:
@@ -342,16 +342,16 @@ class LawsOfState:
     def vjp(self, k: int, is_end: bool, adjoint: Array) -> Array:
         """Return the adjoint (derivatives of costs) of the pose at the start of time step ``k``, or at its end if
         ``is_end``, shape (costs, velocities). It is computed from ``adjoint``, the derivatives with respect to the
-        positions that state-dependent forces measure there, shape (costs, 3 * vectors)."""
+        vectors (positions, directions) that state-dependent forces measure there, shape (costs, 3 * vectors)."""
         pose, velocity = np.zeros((2, len(adjoint), self._jacobian.velocities))
         self._jacobian.vjp(2 * k + is_end, adjoint, pose, velocity)
         return pose
 
     def jvp(self, k: int, is_end: bool, pose: Array) -> Array:
-        """Return the changes of the vectors that state-dependent forces measure at an instant, for given small
-        motions of all bodies. The instant is the start of time step ``k``, or its end if ``is_end``. ``pose``,
-        shape (parameters, velocities), has for each parameter the changes of the pose, in the components of the
-        velocities. The result, shape (parameters, 3 * vectors), has three components for each measured vector."""
+        """Return the changes of the vectors (positions, directions) that state-dependent forces measure at an
+        instant, for given small motions of all bodies. The instant is the start of time step ``k``, or its end if
+        ``is_end``. ``pose``, shape (parameters, velocities), has the motions for each parameter, in the components
+        of the velocities. The result has the shape (parameters, 3 * vectors)."""
         return self._jacobian.jvp(2 * k + is_end, pose, np.zeros_like(pose))
 
     @property

@@ -120,10 +120,11 @@ class NearStates:
         return found if isinstance(found, np.ndarray) else found.toarray()
 
     def state_of(self, coordinates: Array, time: float, theta: Array | None = None) -> State:
-        """Return the state of the mechanism with the given minimal coordinates (count,), at a ``time`` [s]. First
-        come coordinates that displace a reference state along directions that joints leave free; Newton
-        corrections normal to them close the joints. Scaled velocities follow. ``theta`` (forces,), lengths and
-        angles of force elements, is only stored. Raise ``ConvergenceError`` if the joints do not close.
+        """Return the state of the mechanism at a ``time`` [s] that has the given minimal coordinates (count,). The
+        first coordinates displace a reference state along directions that joints leave free; Newton corrections
+        normal to them close the joints. The others are all velocities, each times a constant factor. ``theta``
+        (forces,), lengths and angles of force elements, is stored in the state unchanged. Raise
+        ``ConvergenceError`` if the joints do not close.
 
         Args:
             coordinates: z, then u, shape (count,).
@@ -159,10 +160,11 @@ class NearStates:
         return np.asarray(rotation_blocks(self.system.layout, self.state.rotation).T @ change)
 
     def coordinates_of(self, rows: Mapping[str, Array]) -> tuple[Array, Array, Array]:
-        """Return the minimal coordinates (count,) of a state, and their derivatives with respect to its pose and
-        to its velocities, each (count, velocities). First come the components of the pose change from a reference
-        state along directions that joints leave free, then scaled velocities. ``rows`` has the state's arrays by
-        the names "position", "rotation", "eta" and "velocity", each with a first axis of length one.
+        """Return the minimal coordinates (count,) of a state, and their derivatives with respect to its pose and to
+        its velocities, each (count, velocities). The first coordinates are components of the pose change from a
+        reference state, along the directions that joints leave free. All velocities follow, each times a constant
+        factor. ``rows`` has the state's arrays by the names "position", "rotation", "eta" and "velocity", each with
+        a first axis of length one.
 
         Shapes (count,), and (count, velocities) twice.
         """

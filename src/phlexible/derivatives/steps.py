@@ -301,10 +301,11 @@ class TakenSteps:
         return list(pairwise(sorted({first, last, *own, *(k + 1 for k in own)})))
 
     def vjp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
-        """Propagate adjoints of ``pose`` and ``velocity`` backwards from instant ``last`` to ``first`` of these
-        time steps with the transpose of Newton's matrix. Both have shape (last - first + 1, costs, velocities);
-        the effects of later instants are added at each instant in place. The adjoints of the residuals are written
-        to ``equations``, shape (last - first, costs, unknowns)."""
+        """Propagate adjoints (derivatives of costs) of ``pose`` and ``velocity`` backwards from instant ``last`` to
+        ``first``, one linearized time step after the other. Each step is linearized with its Newton matrix, which
+        is transposed. Both arrays have the shape (last - first + 1, costs, velocities); the effects of later
+        instants are added at each instant in place. The adjoints of the residuals are written to ``equations``,
+        shape (last - first, costs, unknowns)."""
         self._differentiated(ADJOINT, first, last, pose, velocity, equations)
 
     def jvp_by_matrix(self, first: int, last: int, pose: Array, velocity: Array, equations: Array) -> None:
@@ -555,8 +556,8 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
     """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
-    tolerance. It may be approximate, which is faster. Solutions with it are compared with dual-number derivatives
-    for one random change of the end velocities and one of the initial pose."""
+    tolerance. It may be approximate, which is faster. Solutions with this matrix are compared with dual-number
+    derivatives, for one random change of the end velocities and one of the initial pose."""
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system, system.largest_length, memory["velocity_weight"])

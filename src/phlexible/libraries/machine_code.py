@@ -68,10 +68,10 @@ def object_files(
 
 
 def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarget | None) -> dict[str, bytes]:
-    """Compile LLVM modules for a processor (``machine``) in a separate Python process and return their object
-    files by name. ``codes`` are the modules as LLVM bitcode by name. A crash of LLVM ends only that process and
-    raises ``RuntimeError`` here, with its last error lines. If ``optimized_for`` is given, code is optimized for
-    that processor."""
+    """Compile LLVM modules for a processor (``machine``) in a separate Python process and return their object files
+    by name. ``codes`` are the modules as LLVM bitcode by name. A crash of LLVM ends only that process and raises
+    ``RuntimeError`` here, with its last error lines. If ``optimized_for`` is given, optimizations, but not
+    instructions, are chosen for that processor."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     known = (machine.triple, machine.processor, machine.features)
     done = subprocess.run(
@@ -88,10 +88,10 @@ def _compile(codes: dict[str, bytes], machine: Machine, optimized_for: CodeTarge
 
 
 def _object_file(llvm: Any, name: str, code: bytes, machine: Machine, optimized_for: CodeTarget | None) -> bytes:
-    """Compile one LLVM module (bitcode ``code``) for a processor (``machine``) and return the object file as
-    bytes. Only the function ``name`` is visible to the linker. Small processors get code without vectorized or
-    unrolled loops. If ``optimized_for`` is given, optimizations are chosen for that processor, so that results
-    agree with it. ``llvm`` is llvmlite's binding module."""
+    """Compile one LLVM module (bitcode ``code``) for a processor (``machine``) and return the object file as bytes.
+    Only the function ``name`` is visible to the linker. Small processors get code without vectorized or unrolled
+    loops. If ``optimized_for`` is given, optimizations, but not instructions, are chosen for that processor, so
+    that results agree with it. ``llvm`` is llvmlite's binding module."""
     target = llvm.Target.from_triple(machine.triple).create_target_machine(
         cpu=machine.processor,
         features=machine.features,

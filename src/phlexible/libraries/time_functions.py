@@ -213,8 +213,9 @@ def _probe_times(start: float, step: float, duration: float | None, kinks: Seque
 
 
 def spread(start: float, length: float, count: int = 64) -> Array:
-    """Return times in an interval of a ``length`` from ``start`` [s], shape (count,): start + length (k
-    GOLDEN mod 1) for k = 1, 2, ..., with the golden ratio 0.618. They are not commensurable with any period."""
+    """Return times in an interval of a ``length`` from ``start`` [s], shape (count,): start + length * frac(k g)
+    for k = 1, 2, ... Here frac is the fractional part, and g = 0.618 the golden ratio. The times are not in order,
+    and not commensurable with any period."""
     return np.asarray(start + length * (np.arange(1, count + 1) * GOLDEN % 1.0), dtype=np.float64)
 
 

@@ -317,8 +317,9 @@ class OperatingPoint:
 
     @cached_property
     def sticks(self) -> BoolArray:
-        """Mask of the friction springs (bristles) of force elements that stick, and so act as springs, in small
-        motions about this operating point, shape (bristles,)."""
+        """Mask of the friction springs (bristles) of force elements that stick at this operating point, shape
+        (bristles,). They act as springs in small motions about it. Unless the operating point is static, bristles
+        that have slipped are left out."""
         sticks = self.friction.sticks(self.bristles, self.is_balanced)
         return sticks if self.kind is OperatingKind.STATIC else sticks & ~self.friction.has_slipped
 
@@ -567,10 +568,11 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from ``state`` by damped time steps. Where friction
-    between two surfaces in contact exceeds its limit, a constant force replaces the friction spring from then on.
-    It is the limit in the direction of the spring force. This is repeated until positions stay equal; without
-    slip, once suffices. ``EquilibriumError`` is raised after too many repetitions.
+    """Return the state at rest that a mechanism reaches from ``state`` by damped time steps, with limited friction
+    between surfaces in contact. Friction acts as a spring until it exceeds its limit; from then on a constant force
+    replaces the spring, of the size of the limit and in the spring's direction. The time steps are repeated after
+    each such replacement, until none is necessary or positions stay equal. Raise ``EquilibriumError`` after too
+    many repetitions.
 
     Raises:
         EquilibriumError: none was found.

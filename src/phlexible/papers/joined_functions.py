@@ -145,10 +145,10 @@ class JoinedFunctions:
         return self._functions.drift(at.instants)
 
     def line_rates(self, at: Poses, rates: Array) -> Array:
-        """Return the rates of all scalar constraints and force coordinates of a mechanism in T states. The result
-        has the shape (T, constraints + force coordinates). They are sums of the ``rates`` (T, m) of functions
-        times derivatives. A force coordinate is the length or angle along which a force element acts. ``at`` has
-        the T states."""
+        """Return the rates of all scalar constraints and force coordinates of a mechanism in T states, shape (T,
+        constraints + force coordinates). Each depends on scalar functions of the state; its rate is the sum of
+        their ``rates``, shape (T, m), times its derivatives with respect to them. A force coordinate is the length
+        or angle along which a force element acts. ``at`` has the T states and these derivatives."""
         return np.add.reduceat(at.slopes * rates, self.first[:-1], axis=1) if len(self.owner) else rates
 
     def add_forces(self, at: Poses, along: Array, on_functions: Array, on_vectors: Array, out: Array) -> None:

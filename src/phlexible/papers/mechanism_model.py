@@ -573,9 +573,10 @@ class MechanismModel(ComposedModel):
         return self._assembled([form.descriptor_matrix(x[own]) for form, own in self._bodies], ones)
 
     def structure_matrix(self, x: Array) -> Matrix:
-        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x. The
-        result has the shape (n, n). It has blocks of the bodies, and the coupling by joints, springs and friction
-        springs: the skew part of the right-hand sides for unit efforts."""
+        """Return the skew structure matrix J in E dx/dt = (J - R) z + B u of a mechanism at the state x. It has the
+        shape (n, n) and is the sum of the structure matrices of the bodies and of a matrix for joints, springs and
+        friction springs between them. That matrix is the skew part of the right-hand sides for unit efforts,
+        without the entries between velocities."""
         between = self._unit_flows(x)
         between[np.ix_(self._velocities, self._velocities)] = 0.0
         between = sparse.coo_array((between - between.T) / 2)

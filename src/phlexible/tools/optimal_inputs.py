@@ -687,9 +687,9 @@ class _Descent:
 
     def _factors(self, x: Array) -> Array:
         """Return factors that scale the equality conditions of an optimal control problem at the unknowns x, shape
-        (conditions,). A factor is 1 over the norm of the condition's gradient, limited from below. Conditions that
-        velocities vanish at the end have weights by inertia instead, divided by the largest of these weights times
-        norm."""
+        (conditions,). A factor is 1 over the norm of its condition's gradient, with this norm limited from below.
+        For conditions that velocities vanish at the end it is w / max(w g), with weights w by inertia, gradient
+        norms g, and the maximum over all these conditions."""
         problem, sizes = self._problem, np.linalg.norm(self._slopes(x)[1], axis=1)
         found: Array = np.asarray(1 / np.maximum(sizes, REACHED))
         if problem.rests:

@@ -35,8 +35,9 @@ class LinkInertia:
 
     @classmethod
     def of_moments(cls, mass: float, center: Array, inertia: Array) -> Self:
-        """Return a mass distribution (mass, centre, second moments) from an inertia tensor about the centre
-        of mass ``center``, shape (3, 3) [kg m^2]."""
+        """Return the mass distribution of a link from its mass [kg], its centre of mass and its inertia tensor
+        about that centre. For the tensor J, shape (3, 3) [kg m^2], the second moments of mass about the centre are
+        trace(J) / 2 I - J."""
         return cls(mass, center, np.trace(inertia) / 2 * np.eye(3) - inertia)
 
     @property

@@ -99,7 +99,8 @@ class ElementMesh:
 
     @cached_property
     def _numbering(self) -> Any:
-        """Basis of scikit-fem that numbers the displacement nodes of this mesh; cached."""
+        """Basis of scikit-fem for this mesh and its displacement element; its degrees of freedom are the
+        displacement nodes. Computed once and cached; only its numbering is used, not its quadrature."""
         import skfem
 
         return skfem.CellBasis(self.mesh, self.element, intorder=1)

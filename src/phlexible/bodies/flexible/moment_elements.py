@@ -171,9 +171,10 @@ def _polynomial_values(powers: IntArray, points: Array) -> Array:
 
 
 def _derivative_functions(element: Any, degree: int) -> tuple[Any, Any]:
-    """Return two functions of q points (2, q) of the reference triangle for the p shape functions of a scikit-fem
-    element. The first computes their first derivatives, shape (p, 2, q), the second their second derivatives, shape
-    (p, 2, 2, q). The shape functions are interpolated as polynomials of this ``degree``."""
+    """Return two functions that compute the first and the second derivatives of all p shape functions of a
+    scikit-fem element on the reference triangle. Both take q points, shape (2, q); the results have the shapes (p,
+    2, q) and (p, 2, 2, q). The shape functions are polynomials of this ``degree``, whose coefficients follow from
+    their values at a regular lattice of points."""
     powers = [(i, j) for i in range(degree + 1) for j in range(degree + 1 - i)]
     lattice = np.array(powers).T / max(degree, 1)
     count = len(powers)

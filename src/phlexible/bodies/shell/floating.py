@@ -73,10 +73,11 @@ def body_of_shell(
 def _interface(
     group: ShellInterface, mesh: ShellMesh, undeformed: Array, vectors: sparse.csr_array
 ) -> MeshInterface:
-    """Return an edge or patch of a shell (``group``) as an interface of its reduced model, with matrix rows for
-    its mean displacement and rotation. The rotation is the mean of those of weighted material directions.
-    ``undeformed`` are positions and directors of the ``mesh``; ``vectors`` computes both from the model's points.
-    Raise ``ParameterError`` unless the group is of kind average or rigid and has an orientation."""
+    """Return an edge or patch of a shell (``group``) as an interface of its reduced model, with matrix rows for its
+    mean displacement and rotation. The rows multiply displacements of the model's points. Those of the rotation are
+    half the sum of cross products of three material directions with their changes. ``undeformed`` are positions and
+    directors of the ``mesh``; the matrix ``vectors`` computes both from the model's points. Raise
+    ``ParameterError`` unless the group is of kind average or rigid and has an orientation."""
     directions = group.directions(mesh)
     if directions is None or group.kind not in (EdgeKind.AVERAGE, EdgeKind.RIGID):
         raise ParameterError(

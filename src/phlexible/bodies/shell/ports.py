@@ -61,10 +61,12 @@ class ShellInterface(NodeGroup):
             )
 
     def directions(self, mesh: ShellMesh) -> Array | None:
-        """Return the weights of the unknown vectors whose sums are three directions that rotate with this edge or
-        patch, shape (3, N + k). Undeformed, the directions are principal axes of its positions and directors. The
-        weights are least-squares fits to both; across a straight edge, adjacent nodes are included. Return None if
-        these do not determine three directions, as for a single node.
+        """Return weights of a shell's unknown vectors whose weighted sums are three directions that rotate with
+        this edge or patch. The shape is (3, N + k), for N node positions and k directors. In the undeformed shell,
+        the directions are the principal axes of the positions and directors of the interface, fitted by least
+        squares. Where these lie in a plane, as along a straight edge, the third direction is the slope across the
+        edge, fitted to the adjacent nodes too. Return None if three directions are not determined, as for a single
+        node.
 
         They are columns of the mean deformation gradient, along the principal axes of the positions and directors,
         and rotate with the shell in a rigid motion. Where these lie in a plane, as of a straight edge, the third is

@@ -210,9 +210,9 @@ class LineCoordinate(Coordinate):
         return self._at_instants(self._value, y)
 
     def gradient(self, y: Array) -> Array:
-        """Return the derivatives of the position along a line, or of an offset across it, with respect to the
-        values ``y`` of the coordinate's functions. The result has the shape of ``y``, (functions,) or (functions,
-        T)."""
+        """Return the derivatives of this coordinate, the nearest position along a line or an offset across it. They
+        are with respect to the functions of the pose from which it is computed, at their values ``y``. The result
+        has the shape of ``y``, (functions,) or (functions, T)."""
         return np.asarray(self._at_instants(self._gradient, y))
 
     def _at_instants(self, function: Callable[[Array], Array | float], y: Array) -> Array | float:
@@ -236,9 +236,10 @@ class LineCoordinate(Coordinate):
         return -found.ravel() / float(slope @ slope + here @ bend)
 
     def hessian(self, y: Array) -> Array:
-        """Return the second derivatives of the nearest position along a line, or of an offset across it, shape
-        (functions, functions). They are with respect to the coordinate's functions at their values ``y``. For an
-        offset they are exact only where the offset is zero, as on a constraint."""
+        """Return the second derivatives of this coordinate, the nearest position along a line or an offset across
+        it, shape (functions, functions). They are with respect to the functions of the pose from which it is
+        computed, at their values ``y``. For an offset they are exact only where the offset is zero, as on a
+        constraint."""
         weights, (here, slope, bend, twist) = self._at(y)
         unit, d = np.eye(len(slope)), len(slope)
         size = float(slope @ slope + here @ bend)

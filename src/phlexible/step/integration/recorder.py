@@ -64,10 +64,10 @@ class Recorder:
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
-        """Append recorded states at the instants ``times`` [s] to the chunks that await the sink (memory or
-        results file). ``rows`` are the state arrays, ``halvings`` the number of halved steps, ``prescribed`` the
-        prescribed motions, evaluated here if None. A function that copies the last instant alone is stored too,
-        for use after the chunks are sent."""
+        """Append recorded states at the instants ``times`` [s] to the list of chunks that are still to be written
+        to memory or a results file. ``rows`` are the state arrays, ``halvings`` the number of halved steps,
+        ``prescribed`` the prescribed motions, evaluated here if None. Also store a function that returns a copy of
+        the last instant only, for use after the chunks are written."""
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
         self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))

@@ -184,9 +184,10 @@ class Stepper(MechanismState):
         return taken._replace(rows=rows, watched=watched, last_error=float(self._step_error[0]))
 
     def _evaluate_controllers(self, time: float, rates: Array) -> bool:
-        """Call all controllers of the model at a time [s] and store their load values in this stepper. Return True,
-        or False if one raised; its exception is stored too, to be raised after the steps before. ``rates`` are the
-        velocities of points and directions on moving frames of the ground, shape (vectors, 3)."""
+        """Call all controllers of the model at a ``time`` [s] and store the load values that they return in this
+        stepper. If a controller raises, its exception is stored, to be raised once the time steps before it are
+        finished. Return True as long as no exception is stored, else False. ``rates`` are the velocities of points
+        and directions on moving frames of the ground, shape (vectors, 3)."""
         try:
             self._controllers.hold(time, rates, self._controller_values, partial(self.instant, time))
         except BaseException as raised:

@@ -612,8 +612,9 @@ def dissipation(t: Tables, b: int, h: float, damping: float) -> float:
 
 @compiled
 def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> None:
-    """Compute y += A x in place, for the matrix A of a body type that consists of the dense patches ``begin`` ..
-    ``end`` - 1 and is zero elsewhere. ``t`` contains all arrays of the model and its state."""
+    """Compute y += A x in place for a matrix A of a body type that is zero outside some rectangular dense blocks.
+    These are the patches ``begin`` .. ``end`` - 1. Each multiplies contiguous entries of x and is added to
+    contiguous entries of y. ``t`` contains all arrays of the model and its state."""
     for s in range(begin, end):
         A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]
         add_rows(x + t.patch_column[s], t.patch_columns[s], A, rows, y + t.patch_row[s], rows)
@@ -621,8 +622,8 @@ def add_patch_product(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> No
 
 @compiled
 def bilinear_form(t: Tables, begin: int, end: int, x: Reals, y: Reals) -> float:
-    """Return the bilinear form x . A y for the matrix A of a body type that consists of the dense patches
-    ``begin`` .. ``end`` - 1 and is zero elsewhere. ``t`` contains all arrays of the model and its state."""
+    """Return the bilinear form x . A y for a matrix A of a body type that is zero outside some rectangular dense
+    blocks. These are the patches ``begin`` .. ``end`` - 1. ``t`` contains all arrays of the model and its state."""
     total = 0.0
     for s in range(begin, end):
         A, rows = t.type_value + t.patch_number[s], t.patch_rows[s]

@@ -63,10 +63,10 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Return the work [J] in the time step of energy source number q. Sources are first all loads, then all
-    interactions (constraints and force elements). For an interaction it is the work of prescribed motions, and for
-    a force element the work of its prescribed force is added. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the work [J] that load, constraint or force element number q has supplied in the time step. Numbers
+    count all loads, then all constraints, then all force elements. A constraint supplies the work of prescribed
+    motions, a force element that and the work of its prescribed force. ``t`` contains all arrays of the model and
+    its state."""
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads

@@ -90,11 +90,12 @@ def measure_rows(
     angles: Rows1,
     measured: Rows2,
 ) -> None:
-    """Evaluate sensors for many mechanisms of one structure, one after the other, and write the results to
-    ``measured``, one row for each mechanism. For each, ``measured_vectors`` computes positions and rates of
-    points, and ``measure`` then sensor coordinates and rates. Arguments with a row for each mechanism are the
-    state, ``base``, ``shapes`` and ``coefficients``. ``positions``, ``rates`` and ``angles`` are scratch memory,
-    the other arguments are common to all mechanisms.
+    """Compute the sensor readings of many mechanisms of one structure, one after the other, and write them to
+    ``measured``, one row for each mechanism. For each, ``measured_vectors`` computes the positions and rates of
+    points, and ``measure`` then sensor coordinates and rates. Arguments with a row for each mechanism are the state
+    (``position``, ``rotation``, elastic coordinates ``eta``, ``velocity``), ``base``, ``shapes`` and
+    ``coefficients``. ``positions``, ``rates`` and ``angles`` are scratch memory; the other arguments are common to
+    all mechanisms.
 
     Args:
         position, rotation, eta, velocity, base, shapes, numbers, measured: their arguments, a row for each

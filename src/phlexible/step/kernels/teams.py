@@ -42,9 +42,9 @@ def is_alone(t: Tables, node: int) -> bool:
 
 @exported
 def form_teams(t: Tables, are_formed: bool) -> None:
-    """Set in ``t.in_teams`` whether equal bodies are computed together in SIMD lanes from now on (``are_formed``),
-    or each by itself. The model lists in advance which bodies form such a team. ``t`` contains all arrays of the
-    model and its state."""
+    """Switch on or off whether equal bodies are computed together in SIMD lanes, by the one flag ``t.in_teams``. If
+    ``are_formed`` is False, each body is computed by itself from now on. The groups of bodies themselves, listed in
+    advance in the model, do not change. ``t`` contains all arrays of the model and its state."""
     t.in_teams[0] = 1.0 if are_formed else 0.0
 
 
