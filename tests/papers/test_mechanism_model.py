@@ -62,7 +62,7 @@ def test_forces_are_newtons_law_with_loads_and_reactions(name):
     expected = motion.T @ (applied_forces(system, state) + matrix.T @ multipliers)
     size = np.abs(expected)
     descriptor = model.descriptor_matrix(x)
-    nu = x[model._velocities]
+    nu = x[model._velocity_indices]
     assert motion @ nu == pytest.approx(state.velocity, abs=1e-14)
     for index, placed in enumerate(system.bodies):
         own, eta = system.layout.span(index), system.elastic(state, index)
@@ -71,9 +71,9 @@ def test_forces_are_newtons_law_with_loads_and_reactions(name):
         elastic[placed.data.rigid_count :] = elastic_force(placed.data, eta)
         expected[own] += inertia - elastic
         size[own] += np.abs(inertia) + np.abs(elastic)
-        part = descriptor[np.ix_(model._velocities[own], model._velocities[own])]
+        part = descriptor[np.ix_(model._velocity_indices[own], model._velocity_indices[own])]
         assert part == pytest.approx(mass_matrix(placed.data, eta))
-    assert np.abs(found[model._velocities] - expected).max() <= 1e-13 * size.max()
+    assert np.abs(found[model._velocity_indices] - expected).max() <= 1e-13 * size.max()
     gap = -system.rows.rates(at, state.velocity[None])[0]
     assert found[model.state_slice("multipliers")] == pytest.approx(gap)
     assert found[model.state_slice("time")] == pytest.approx([1.0])

@@ -129,7 +129,7 @@ class Crossing:
     after: tuple[int, int, int]
 
     @cached_property
-    def in_steps(self) -> tuple[Array, Array]:
+    def residual_derivatives(self) -> tuple[Array, Array]:
         """Derivatives of the residuals of the time steps before and after this event with respect to the time of
         the event. They are a pair of arrays (steps, unknowns), by central differences. If the event comes later,
         the steps between the last fixed instant and the event become longer, and those from the event to the next
@@ -141,7 +141,7 @@ class Crossing:
         return stretches[own].time_slopes(a, b, rise, SHORT), stretches[other].time_slopes(c, d, fall, SHORT)
 
     @cached_property
-    def moved(self) -> tuple[Array, Array]:
+    def pose_derivatives(self) -> tuple[Array, Array]:
         """Derivatives [m/s, rad/s] of the pose change in each time step around this event with respect to its
         instant, at constant velocities. There is an array (steps, velocities) for the steps before and one for
         those after the event. Before it, each step's pose change grows in proportion to its length; after it, each
@@ -164,10 +164,10 @@ class Crossing:
         for k in range(first, last):
             ends = np.zeros((2, 2, 1, self.run.velocities))
             ends[:, 0] = both
-            equations = np.ascontiguousarray(self.in_steps[0][k - first][None, None])
+            equations = np.ascontiguousarray(self.residual_derivatives[0][k - first][None, None])
             self.run.stretches[number].jvp(k, k + 1, ends[0], ends[1], equations)
             both = ends[:, 1].copy()
-            both[0, 0] += self.moved[0][k - first]
+            both[0, 0] += self.pose_derivatives[0][k - first]
         return both[0, 0], both[1, 0]
 
     @cached_property
@@ -467,8 +467,8 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
             if (crossing := crossings.get(course)) is not None:
                 stretch, first, last = crossing.after
                 later = end @ crossing.velocity_slope
-                later += np.einsum("knu,ku->n", felt[stretch][first:last], crossing.in_steps[1])
-                later += np.einsum("knv,kv->n", following[1 : last - first + 1], crossing.moved[1])
+                later += np.einsum("knu,ku->n", felt[stretch][first:last], crossing.residual_derivatives[1])
+                later += np.einsum("knv,kv->n", following[1 : last - first + 1], crossing.pose_derivatives[1])
                 conditions.append(-(q @ crossing.state[0] + v @ crossing.state[1] + later) / crossing.rate)
                 crossing.condition.vjp(0, conditions[-1][:, None], q, v)
         else:
@@ -613,13 +613,13 @@ def _jvp_steps(
     q, v, history = before
     stretch, moved = run.stretches[interval.stretch], np.zeros((2, interval.last - interval.first + 1, *q.shape))
     moved[:, 0] = q, v
-    count = 0 if begun is None else len(begun[0].in_steps[1])
+    count = 0 if begun is None else len(begun[0].residual_derivatives[1])
     for k in range(count):
         crossing, later = begun  # type: ignore[misc]  # there is one
-        own = equations[k : k + 1] + np.outer(later, crossing.in_steps[1][k])
+        own = equations[k : k + 1] + np.outer(later, crossing.residual_derivatives[1][k])
         pose, velocity = moved[:, k : k + 2].copy()
         stretch.jvp(interval.first + k, interval.first + k + 1, pose, velocity, np.ascontiguousarray(own))
-        moved[:, k + 1] = pose[1] + np.outer(later, crossing.moved[1][k]), velocity[1]
+        moved[:, k + 1] = pose[1] + np.outer(later, crossing.pose_derivatives[1][k]), velocity[1]
     pose, velocity = moved[:, count:]  # views, each contiguous
     rest = np.ascontiguousarray(equations[count:])
     history = stretch.jvp(interval.first + count, interval.last, pose, velocity, rest, (history, ends[count:]))

@@ -307,10 +307,10 @@ def _refined(
     for digits in range(1, 15):  # the frequency that somebody wrote, if it is one
         rounded = float(f"{w:.{digits}g}")
         column = _wave(signal, start, stride, rounded, on_line)
-        if _fits_samples(column, times, y):
+        if _matches_samples(column, times, y):
             return column
     column = _wave(signal, start, stride, w, on_line)
-    return column if _fits_samples(column, times, y) else None
+    return column if _matches_samples(column, times, y) else None
 
 
 def _fit_columns(t: Array, w: float, last: Array, on_line: bool) -> Array:
@@ -344,7 +344,7 @@ def _fitted(base: Array, y: Array) -> Array:
     return np.asarray(np.linalg.lstsq(base, y, rcond=None)[0], dtype=np.float64)
 
 
-def _fits_samples(column: Column, times: Array, y: Array) -> bool:
+def _matches_samples(column: Column, times: Array, y: Array) -> bool:
     """Return whether a function of time (``column``), a harmonic plus a linear function if any, equals sampled
     values y at ``times`` up to round-off. The tolerance is relative to the size of the terms, and grows with w t,
     the phase of the harmonic, which is rounded too."""

@@ -306,7 +306,7 @@ class MechanismModel(ComposedModel):
         return StringForm(data, fall, free, positions, np.zeros_like(positions))
 
     @cached_property
-    def _velocities(self) -> IntArray:
+    def _velocity_indices(self) -> IntArray:
         """Indices at which the velocities of all bodies stand in the state vector x of this mechanism's
         port-Hamiltonian model, shape (velocities,). They are in the order of the mechanism's own vector of
         velocities."""
@@ -578,7 +578,7 @@ class MechanismModel(ComposedModel):
         friction springs between them. That matrix is the skew part of the right-hand sides for unit efforts,
         without the entries between velocities."""
         between = self._unit_flows(x)
-        between[np.ix_(self._velocities, self._velocities)] = 0.0
+        between[np.ix_(self._velocity_indices, self._velocity_indices)] = 0.0
         between = sparse.coo_array((between - between.T) / 2)
         return self._assembled([form.structure_matrix(x[own]) for form, own in self._bodies], between)
 
@@ -589,7 +589,7 @@ class MechanismModel(ComposedModel):
         which only the entries between velocities and friction-spring deflections, and the diagonal, are retained.
         """
         between, resisting = self._unit_flows(x), np.eye(self.state_size, dtype=bool)
-        moving = np.concatenate([self._velocities, np.arange(self._bends.start, self._bends.stop)])
+        moving = np.concatenate([self._velocity_indices, np.arange(self._bends.start, self._bends.stop)])
         resisting[np.ix_(moving, moving)] = True
         between = sparse.coo_array(np.where(resisting, -(between + between.T) / 2, 0.0))
         return self._assembled([form.dissipation_matrix(x[own]) for form, own in self._bodies], between)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from phlexible.step.assembly.assembly import Assembly
 
 
-def reach_of(steps: StepMatrices) -> Array:
+def largest_responses(steps: StepMatrices) -> Array:
     """Return for each input the largest absolute change of any output, over all instants of a run, that a constant
     unit input causes, shape (inputs,). It is computed by recursion through the linearized time steps ``steps``,
     starting without change."""
@@ -484,7 +484,7 @@ class _Servo:
         scale = np.sqrt(np.outer(of_outputs, of_inputs))
         return _Mobility(rows, accelerations, accelerations / np.where(scale > 0, scale, 1.0))
 
-    def pushes(self) -> Array:
+    def increments(self) -> Array:
         """Return the changes of the inputs for difference quotients, shape (inputs,). Each alone would move the
         most accelerated output by 1e-5 of the longest body within one time step, by inertia."""
         moved = np.abs(self._mobility.accelerations).max(axis=0) * self._step**2 / 2
@@ -520,7 +520,7 @@ class _Servo:
 
         for _ in range(ITERATIONS):
             found = self._matrices(run)
-            reach = self._reach(found) if reach is None else reach
+            reach = self._largest_responses(found) if reach is None else reach
             weight, velocity, part = share * reach, run.rows["velocity"][-1], 1.0
             change, now = least_change(found, left, used - self._first, weight, velocity, rest), np.inf
             known = cost(run, left, used, weight)
@@ -564,13 +564,13 @@ class _Servo:
             )
         return self._result(used, live, before, missed, self._zeros() if self._mobility.is_direct else NO_ZEROS)
 
-    def _reach(self, steps: "StepMatrices") -> Array:
+    def _largest_responses(self, steps: "StepMatrices") -> Array:
         """Return, for each input, the largest change of any output during the run if this input alone is constantly
         1, shape (inputs,). If inputs accelerate outputs directly, it is a T^2 / 2 with the largest acceleration a
         per unit of input and the duration T. Otherwise it is computed step by step from ``steps``, the matrices of
         the linearized time steps."""
         if not self._mobility.is_direct:
-            return reach_of(steps)
+            return largest_responses(steps)
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
@@ -653,7 +653,7 @@ class _ServoStep:
         differences, shape (outputs, inputs). The function ``tried`` is called with inputs (inputs,), repeats the
         time step and returns the outputs (outputs,). ``values`` are the present inputs, ``readings`` the outputs
         for them."""
-        columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.pushes())]
+        columns = [(tried(values + push) - readings) / push.sum() for push in np.diag(self._servo.increments())]
         return np.stack(columns, axis=1)
 
 

@@ -628,13 +628,13 @@ class _Descent:
         """
         problem, x = self._problem, np.clip(self._problem.start, self._problem.low, self._problem.high)
         first = self._slopes(x)[0]
-        price, ways = self._price(x, first), self._conditions(x)
+        price, ways = self._cost_factor(x, first), self._conditions(x)
         self._first_residuals = np.abs(self._values(x)[1])
         with progress_bar(progress, "optimizing") as report:
             for _ in range(TURNS):
                 found = self._searched(x, price, ways, report)
                 x = self._projected(np.clip(found.x, problem.low, problem.high), ways)
-                is_there = self._left(x).max(initial=0.0) < NEAR
+                is_there = self._scaled_residuals(x).max(initial=0.0) < NEAR
                 if is_there or not problem.rests or len(self._history) >= self._most:
                     break
                 ways = self._conditions(x)  # what stood at first is moved now
@@ -685,7 +685,7 @@ class _Descent:
             options={"maxiter": self._most - len(self._history), "ftol": self._accuracy},
         )
 
-    def _factors(self, x: Array) -> Array:
+    def _condition_factors(self, x: Array) -> Array:
         """Return factors that scale the equality conditions of an optimal control problem at the unknowns x, shape
         (conditions,). A factor is 1 over the norm of its condition's gradient, with this norm limited from below.
         For conditions that velocities vanish at the end it is w / max(w g), with weights w by inertia, gradient
@@ -697,9 +697,9 @@ class _Descent:
             found[own] = weights / (float((weights * sizes[own]).max()) or 1.0)
         return found
 
-    def _left(self, x: Array) -> Array:
+    def _scaled_residuals(self, x: Array) -> Array:
         """Return the scaled absolute residuals of all conditions at unknowns x, shape (conditions,)."""
-        return np.asarray(np.abs(self._factors(x) * self._values(x)[1]))
+        return np.asarray(np.abs(self._condition_factors(x) * self._values(x)[1]))
 
     def _conditions(self, x: Array) -> Array:
         """Return a matrix that combines all equality conditions into linearly independent ones, shape
@@ -718,7 +718,7 @@ class _Descent:
                     f"{problem.labels[k]} misses its target {problem.wanted[k]:g} by {missed[k]:.3g}, and no input"
                     " changes it beside these first values; leave it out, or give other first values"
                 )
-        factors = self._factors(x)
+        factors = self._condition_factors(x)
         left, found, _ = np.linalg.svd(factors[:, None] * slopes, full_matrices=False)
         kept = found > DEPENDENT * found.max(initial=0.0)
         count, samples = int(kept.sum()) - problem.gaps, len(x) - problem.is_free - problem.gaps
@@ -728,7 +728,7 @@ class _Descent:
             )
         return np.asarray(left[:, kept].T * factors)
 
-    def _price(self, x: Array, slopes: Array) -> float:
+    def _cost_factor(self, x: Array, slopes: Array) -> float:
         """Return a positive factor that scales the cost of an optimal control problem for the search. It is 1
         over the curvature of the cost along one small random change of the inputs, from gradients before and
         after. If that curvature is not positive, it is 1 over the norm of the gradient ``slopes``, or 1. x are
@@ -789,7 +789,7 @@ class _Descent:
         Raises:
             ConvergenceError: it did not.
         """
-        problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._left(x)
+        problem, missed, far = self._problem, np.abs(self._values(x)[1]), self._scaled_residuals(x)
         read = problem.velocities.start
         sizes, travel = np.maximum(self._first_residuals, np.abs(problem.wanted))[:read], self._run(x).travel
         # what is to end where it began, and missed at first by round-off, is small beside how far it went

@@ -34,7 +34,7 @@ class LinkInertia:
     spread: Array
 
     @classmethod
-    def of_moments(cls, mass: float, center: Array, inertia: Array) -> Self:
+    def of_inertia(cls, mass: float, center: Array, inertia: Array) -> Self:
         """Return the mass distribution of a link from its mass [kg], its centre of mass and its inertia tensor
         about that centre. For the tensor J, shape (3, 3) [kg m^2], the second moments of mass about the centre are
         trace(J) / 2 I - J."""
@@ -111,7 +111,7 @@ def inertia_of(link: Any) -> LinkInertia:
         raise ModelError(f"link {link.name}: {error}") from error
     if not (np.isfinite(inertia).all() and np.isfinite(origin).all()):
         raise ModelError(f"link {link.name}: its inertia and origin must be finite, got {inertia.tolist()}")
-    return LinkInertia.of_moments(mass, np.zeros(3), inertia).moved(origin)
+    return LinkInertia.of_inertia(mass, np.zeros(3), inertia).moved(origin)
 
 
 def united(parts: Sequence[LinkInertia]) -> LinkInertia:
@@ -226,7 +226,7 @@ def shape_inertia(surfaces: Sequence[Any], mass: float) -> LinkInertia:
     for each in surfaces:
         solid = each if each.is_watertight else each.convex_hull
         moments = DENSITY * np.asarray(solid.moment_inertia)
-        parts.append(LinkInertia.of_moments(DENSITY * float(solid.volume), np.asarray(solid.center_mass), moments))
+        parts.append(LinkInertia.of_inertia(DENSITY * float(solid.volume), np.asarray(solid.center_mass), moments))
     whole = united([each for each in parts if each.mass > 0])
     if whole.is_none:
         least, radius = SMALL
