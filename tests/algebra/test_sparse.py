@@ -32,6 +32,7 @@ from phlexible.algebra.sparse import (
     weighted_sums,
 )
 from phlexible.errors import RedundancyError, SingularMatrixError
+from refusals import refused
 
 ENTRIES = [(2.0, 3, 0), (1.0, 0, 1), (-0.5, 3, 2), (4.0, 1, 0), (1.5, 0, 0)]
 
@@ -196,8 +197,7 @@ def test_other_solvers_where_they_are_installed(package):
     ],
 )
 def test_singular_matrices_are_refused(matrix, words):
-    with pytest.raises(SingularMatrixError, match=words):
-        lu_factors(sparse.csr_array(np.array(matrix)))
+    refused(SingularMatrixError, words, lambda: lu_factors(sparse.csr_array(np.array(matrix))))
 
 
 def test_zeros_that_are_stored_are_zeros():
@@ -206,8 +206,7 @@ def test_zeros_that_are_stored_are_zeros():
     assert lu_factors(matrix).solve(np.array([3.0, 2.0])) == pytest.approx([2.0, 3.0])
     matrix.data[1] = 0.0
     before = matrix.data.copy()
-    with pytest.raises(SingularMatrixError, match="at most 1"):
-        lu_factors(matrix)
+    refused(SingularMatrixError, "at most 1", lambda: lu_factors(matrix))
     assert np.array_equal(matrix.data, before), "the matrix of the caller stays as it is"
 
 
@@ -276,8 +275,7 @@ def test_null_spaces_of_random_rows(seed):
 
 def test_null_spaces_of_dependent_rows():
     rows = np.array([[1.0, 2.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0], [1.0, 3.0, 1.0, 1.0]])
-    with pytest.raises(RedundancyError, match="depends on other rows"):
-        null_space_basis(sparse.csr_array(rows))
+    refused(RedundancyError, "depends on other rows", lambda: null_space_basis(sparse.csr_array(rows)))
     basis = null_space_basis(sparse.csr_array(rows), allow_dependent=True)
     assert basis.shape == (4, 2) and np.abs(rows @ basis.toarray()).max() < 1e-14
 

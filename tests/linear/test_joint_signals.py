@@ -10,6 +10,7 @@ import phlexible as ph
 from phlexible.measure.sensors import JointPosition, LinearPoint
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
+from refusals import refused
 
 MASS, INERTIA = 2.0, (0.3, 0.4, 0.5)
 AXIS = np.array([0.6, 0.0, 0.8])
@@ -122,18 +123,14 @@ def test_one_coordinate_can_be_picked_and_what_is_refused():
     for bad in (-1, 1.5, True):
         with pytest.raises(ph.ParameterError, match="coordinate must be a whole number of at least 0"):
             ph.JointPosition(joint, bad)
-    with pytest.raises(ph.ModelError, match="acts in a joint, got 'pin'"):
-        ph.JointForce("pin")
-    with pytest.raises(ph.ModelError, match="JointRate: joint must be one of the model"):
-        ph.JointRate(model["body"])
+    refused(ph.ModelError, "acts in a joint, got 'pin'", lambda: ph.JointForce("pin"))
+    refused(ph.ModelError, "JointRate: joint must be one of the model", lambda: ph.JointRate(model["body"]))
     fixed, weld = on_the_ground(ph.Fixed)
-    with pytest.raises(ph.ModelError, match="leaves no coordinate free"):
-        fixed.linearize([weld])
+    refused(ph.ModelError, "leaves no coordinate free", lambda: fixed.linearize([weld]))
     with pytest.raises(ph.ModelError, match="is not connected in this model"):
         fixed.linearize(outputs=[ph.JointPosition(joint)])
     pinned = ph.gallery.four_bar()
-    with pytest.raises(ph.ModelError, match="no orientation"):
-        pinned.linearize([pinned.joints[-1]])
+    refused(ph.ModelError, "no orientation", lambda: pinned.linearize([pinned.joints[-1]]))
 
 
 @pytest.mark.parametrize("dimension", [2, 3])

@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import phlexible as ph
 from mechanisms import boom, grounded
+from refusals import refused
 
 STIFFNESS, MASS = 50.0, 2.0
 
@@ -72,8 +73,7 @@ def test_a_servo_follows_its_target():
     expected = solve_ivp(rates, (0.0, 2.0), [0.0, 0.0], rtol=1e-10, atol=1e-12).y[0, -1]
     errors = [model.simulate(2.0, h, progress=False).angle(hinge)[-1] - expected for h in (2e-2, 1e-2)]
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05) and abs(errors[1]) < 1e-3
-    with pytest.raises(ph.ParameterError, match="one target"):
-        hinge.servo(1.0, 0.0)
+    refused(ph.ParameterError, "one target", lambda: hinge.servo(1.0, 0.0))
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")
@@ -177,9 +177,7 @@ def test_what_a_function_does_wrong_is_said():
         model.simulate(0.1, 1e-2, progress=False)
     assert caught.value.motion.time[-1] == pytest.approx(0.05) and caught.value.motion.halvings[-1] <= 1
     model, _ = bead(lambda t, x, v: -x[:2])
-    with pytest.raises(ph.ParameterError, match="must return 3 finite numbers"):
-        model.simulate(0.1, 1e-2, progress=False)
+    refused(ph.ParameterError, "must return 3 finite numbers", lambda: model.simulate(0.1, 1e-2, progress=False))
     model, place = bead(lambda t, x, v: -x)
     fixed = model.connect(ph.Spherical(model.ground.at((1.0, 0.0, 0.0)), place))
-    with pytest.raises(ph.ModelError, match="a joint with one"):
-        ph.StateForce(lambda t, x, v: x, of=[place], on=[fixed])
+    refused(ph.ModelError, "a joint with one", lambda: ph.StateForce(lambda t, x, v: x, of=[place], on=[fixed]))

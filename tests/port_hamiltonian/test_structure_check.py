@@ -6,6 +6,7 @@ from scipy import sparse
 
 import phlexible as ph
 from phlexible.port_hamiltonian.model import Port, StateGroup
+from refusals import refused
 
 ONE = sparse.eye_array(2, format="csr")
 SWAP = sparse.csr_array(np.array([[0.0, 1.0], [-1.0, 0.0]]))
@@ -93,8 +94,7 @@ def test_at_rest_where_the_slope_vanishes_it_is_compared_with_slopes_nearby():
     assert ph.check_structure(Pendulum(), rest).gradient < 1e-9
     shifted = Pendulum()
     shifted.effort = lambda x: np.array([x[0], np.sin(x[1] + 1e-6), x[2]])
-    with pytest.raises(ph.StructureError, match="gradient of H in block angle"):
-        ph.check_structure(shifted, rest)
+    refused(ph.StructureError, "gradient of H in block angle", lambda: ph.check_structure(shifted, rest))
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,7 @@ def test_at_rest_where_the_slope_vanishes_it_is_compared_with_slopes_nearby():
     ],
 )
 def test_a_broken_law_is_named(broken, message):
-    with pytest.raises(ph.StructureError, match=message):
-        ph.check_structure(Pendulum(broken), X)
+    refused(ph.StructureError, message, lambda: ph.check_structure(Pendulum(broken), X))
 
 
 def test_linear_models_refuse_shapes_names_and_asymmetric_energy():
@@ -123,5 +122,4 @@ def test_linear_models_refuse_shapes_names_and_asymmetric_energy():
         ph.LinearPHDAE(eye, eye, eye, column, (NAMES[1], *NAMES[1:]), port)
     with pytest.raises(ph.StructureError, match="symmetric"):
         ph.LinearPHDAE(eye, eye, eye, column, NAMES, port, np.triu(np.ones((3, 3))))
-    with pytest.raises(ph.ModelError, match="no port is named 'force'; the model has: torque"):
-        good.port_slice("force")
+    refused(ph.ModelError, "no port is named 'force'; the model has: torque", lambda: good.port_slice("force"))

@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.step.assembly import families as contact_groups
+from refusals import refused
 
 
 def capsule(model, name, place, turn, length=1.0, **moving):
@@ -75,8 +76,7 @@ def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
     assert motion.iterations[-1] <= 8 * motion.contact_steps[-1]
     again = model.replace().simulate(0.1, 5e-3, progress=False)
     assert np.array_equal(again.recording.position, motion.recording.position)
-    with pytest.raises(ph.ModelError, match="no force along a coordinate"):
-        motion.element_force(contacts)
+    refused(ph.ModelError, "no force along a coordinate", lambda: motion.element_force(contacts))
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
@@ -108,8 +108,7 @@ def test_what_is_no_contact_group_is_refused_by_name():
     other = model.add(ph.PointMass(1.0), "other", position=(0.1, 0, 0))
     with pytest.raises(ph.ModelError, match=r"starts 0.1 m deep, one.origin and other.origin"):
         model.apply(ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0))
-    with pytest.raises(ph.ModelError, match="no pairs of bodies"):
-        ph.Contact([one.origin], radius=0.1, stiffness=1.0)
+    refused(ph.ModelError, "no pairs of bodies", lambda: ph.Contact([one.origin], radius=0.1, stiffness=1.0))
     with pytest.raises(ph.ModelError, match="second is missing; give what one.origin can touch"):
         ph.Contact(one.origin, radius=0.1, stiffness=1.0)
     with pytest.raises(ph.ModelError, match=r"takes ports, bodies, surfaces or lists of them, got 3"):
@@ -123,6 +122,5 @@ def test_what_is_no_contact_group_is_refused_by_name():
     with pytest.raises(ph.ParameterError, match="moves as a function of time"):
         ph.Contact([one.origin, model.ground.moving(lambda t: (t, 0.0, 0.0))], radius=0.1, stiffness=1.0)
     near = model.apply(ph.Contact([one.origin, other.origin], radius=0.01, stiffness=1.0, damping=0.1))
-    with pytest.raises(ph.ModelError, match="lossless models"):
-        model.simulate(0.1, 1e-2, order=4)
+    refused(ph.ModelError, "lossless models", lambda: model.simulate(0.1, 1e-2, order=4))
     assert str(near) == "Contact(2 parts)"

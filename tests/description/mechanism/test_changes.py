@@ -11,6 +11,7 @@ from phlexible.description.interactions.loads import Load
 from phlexible.description.ports import Attachment
 from phlexible.description.references import references
 from phlexible.measure.sensors import Sensor
+from refusals import refused
 
 STEEL = ph.Material(2e11, 7870.0)
 ROD = ph.Beam(1.0, ph.CircularSection(0.01), STEEL, elements=2)
@@ -41,10 +42,8 @@ def test_parts_have_names():
         "rope",
         "force on rod.at(0.5)",
     ]
-    with pytest.raises(ph.ModelError, match="no joint is named 'hing'; the model has: hinge"):
-        model.joint("hing")
-    with pytest.raises(ph.ModelError, match="no part is named 'ball'; the model has: hinge, force on"):
-        model.part("ball")
+    refused(ph.ModelError, "no joint is named 'hing'; the model has: hinge", lambda: model.joint("hing"))
+    refused(ph.ModelError, "no part is named 'ball'; the model has: hinge, force on", lambda: model.part("ball"))
     with pytest.raises(ph.ModelError, match="a joint named 'hinge' is already in the model"):
         model.connect(ph.Spherical(model["rod"].end, model["ball"].origin, name="hinge"))
 
@@ -70,13 +69,11 @@ def test_a_model_without_a_part_is_the_model_that_never_had_it():
 
 def test_what_others_refer_to_goes_with_them_only():
     model = pendulum()
-    with pytest.raises(ph.ModelError, match="rope refers to ball; remove it, too"):
-        model.remove("ball")
+    refused(ph.ModelError, "rope refers to ball; remove it, too", lambda: model.remove("ball"))
     with pytest.raises(ph.ModelError, match="spring refers to Revolute hinge; remove it, too"):
         model.remove(model.joint("hinge"))
     assert len(model.bodies) == 2 and len(model.joints) == 1
-    with pytest.raises(ph.ModelError, match="Revolute hinge is not in this model"):
-        model.remove(pendulum().joint("hinge"))
+    refused(ph.ModelError, "Revolute hinge is not in this model", lambda: model.remove(pendulum().joint("hinge")))
     model.at(0.05, lock=model.joint("hinge"))
     with pytest.raises(ph.ModelError, match="lock of hinge at t = 0.05 s refers to"):
         model.remove("hinge", "spring", "motor")
@@ -85,8 +82,7 @@ def test_what_others_refer_to_goes_with_them_only():
     )
     model.remove(model.events[0])
     assert model.apply(watched) is watched
-    with pytest.raises(ph.ModelError, match="torque on rod.end refers to"):
-        model.remove("hinge", "spring", "motor")
+    refused(ph.ModelError, "torque on rod.end refers to", lambda: model.remove("hinge", "spring", "motor"))
     model.remove(watched, "hinge", "spring", "motor", "rope")
     assert model.joints == () and [str(each) for each in model.loads] == ["force on rod.at(0.5)"]
 
@@ -123,8 +119,7 @@ def test_parts_are_replaced_by_name():
     other.apply(other.joint("hinge").spring(30.0))
     assert angle(stiffer) == pytest.approx(angle(other), abs=1e-15)
     words = "'spring' is a JointElement and can only be replaced by a ForceElement"
-    with pytest.raises(ph.ModelError, match=words):
-        model.replace(spring=ph.Force(model["rod"].end, (0.0, 1.0, 0.0)))
+    refused(ph.ModelError, words, lambda: model.replace(spring=ph.Force(model["rod"].end, (0.0, 1.0, 0.0))))
     with pytest.raises(ph.ModelError, match="no part is named 'sprin'"):
         model.replace(sprin=model.joint("hinge").spring(1.0))
 
@@ -163,10 +158,8 @@ def test_references_are_seen_in_mappings_tuples_and_sensors_of_classes_of_users(
     pulls = other.part("pulls")
     assert {each.placed for each in references(pulls)} == {other["rod"], other["ball"]}
     assert {each.placed for each in references(model.part("pulls"))} == {rod, ball}
-    with pytest.raises(ph.ModelError, match="pulls refers to ball; remove it, too"):
-        model.remove("rope", "ball")
-    with pytest.raises(ph.ModelError, match="is on a body of another model"):
-        pendulum().apply(Pulls(**seen))
+    refused(ph.ModelError, "pulls refers to ball; remove it, too", lambda: model.remove("rope", "ball"))
+    refused(ph.ModelError, "is on a body of another model", lambda: pendulum().apply(Pulls(**seen)))
 
 
 def test_a_split_beam_takes_only_joints_between_its_parts_along():

@@ -8,6 +8,7 @@ from scipy import sparse
 
 import phlexible as ph
 from phlexible.linear.modes import lowest_modes
+from refusals import refused
 
 
 def satellite(**parameters):
@@ -72,8 +73,7 @@ def test_inputs_that_reach_nothing_that_outputs_see_are_refused(method):
     beam = model.add(ph.Beam(1.0, section, rubber, elements=3, damping_ratio=0.01))
     model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
     linear = model.linearize([ph.Force(beam.end, (1, 0, 0))], [ph.Velocity(beam.end, (0, 1, 0))])
-    with pytest.raises(ph.ModelError, match="no state is both controllable"):
-        linear.reduce(4, method)
+    refused(ph.ModelError, "no state is both controllable", lambda: linear.reduce(4, method))
 
 
 def test_modes_that_an_input_does_not_reach_are_left_out():
@@ -98,16 +98,13 @@ def test_what_is_refused():
     linear = satellite(elements=2)
     with pytest.raises(ph.ParameterError, match="method must be one of 'modal', 'craig_bampton', 'krylov'"):
         linear.reduce(8, "hankel")
-    with pytest.raises(ph.ParameterError, match="order must be even"):
-        linear.reduce(7, "modal")
-    with pytest.raises(ph.ParameterError, match="order must be below"):
-        linear.reduce(400, "modal")
+    refused(ph.ParameterError, "order must be even", lambda: linear.reduce(7, "modal"))
+    refused(ph.ParameterError, "order must be below", lambda: linear.reduce(400, "modal"))
     with pytest.raises(ph.ParameterError, match='frequencies= belongs to method="krylov"'):
         linear.reduce(8, "modal", frequencies=[1.0])
     with pytest.raises(ph.ModelError, match="needs damping in every mode"):
         satellite(elements=2, damping_ratio=0.0).reduce(8, "balanced")
-    with pytest.raises(ph.ModelError, match="a reduction needs inputs"):
-        ph.gallery.four_bar().linearize().reduce(8, "modal")
+    refused(ph.ModelError, "a reduction needs inputs", lambda: ph.gallery.four_bar().linearize().reduce(8, "modal"))
 
 
 def test_craig_bampton_keeps_the_zeros_of_a_collocated_response():
