@@ -89,12 +89,9 @@ def test_numbers_follow_powers_and_angles_of_parameters() -> None:
         assert (np.abs(found - exact) <= 1e-13 * np.abs(exact) + 1e-14 * size)[~rough].all()
         assert found[rough] == pytest.approx(exact[rough], rel=0.3, abs=3.0)
 
-    def kinked(values):
-        return np.array([values[0], abs(values[1] - 0.3)])
-
     numbers = SampledValues(["line", "kinked"], np.array([0, 1]), np.zeros(2, dtype=bool))
     with pytest.raises(ph.ParameterError, match="kinked are not linear in q or a power of it"):
-        FunctionFit(ranges, kinked, numbers).functions()
+        FunctionFit(ranges, lambda values: np.array([values[0], abs(values[1] - 0.3)]), numbers).functions()
 
     def hidden(values):  # beside a large number of its table
         return np.array([1e9 * values[0], 1e-5 * np.exp(values[0] / 50.0)])

@@ -46,10 +46,7 @@ def test_bathes_bend(elements, order, tip, tolerance):
     section = ph.Section(1.0, 1 / 12, torsion_constant=0.1406, shear_area_y=5 / 6)
     rod = ph.Rod(100 * np.pi / 4, section, ph.Material(1e7, 1.0, 0.0), elements, order)
 
-    def arc(s):
-        return 100 * np.sin(s / 100), 100 * (1 - np.cos(s / 100)), 0.0
-
-    model, placed = cantilever(rod, shape=arc)
+    model, placed = cantilever(rod, shape=lambda s: (100 * np.sin(s / 100), 100 * (1 - np.cos(s / 100)), 0.0))
     model.apply(ph.Force(placed.end, (0, 0, 600.0)))
     assert model.equilibrium().position(placed.end) == pytest.approx(tip, abs=tolerance)
 

@@ -29,10 +29,6 @@ def spinning():
     return model.linearize([ph.Force(beam.end, (0, 1, 0))], at="steady_rotation")
 
 
-def many_ports():
-    return damped(rod(1.0, 20, 2e11, 7800.0, 1e-4, is_clamped=True), 1e-6)
-
-
 def driven():
     """An end is prescribed."""
     return ph.inverted(pushed(damped(rod(1.0, 20, 2e11, 7800.0, 1e-4), 1e-6), 0), "push")
@@ -42,7 +38,7 @@ MODELS = {
     "rod": (clamped_rod, (4, 23)),
     "lossless rod": (lambda: long_rod(True), (4, 28)),
     "free rod": (lambda: long_rod(False), (4, 28)),
-    "rod of 21 ports": (many_ports, (4, 32)),
+    "rod of 21 ports": (lambda: damped(rod(1.0, 20, 2e11, 7800.0, 1e-4, is_clamped=True), 1e-6), (4, 32)),
     "driven rod": (driven, (4, 28)),
     "nameless rod": (lambda: models.nameless(clamped_rod()), (4, 23)),
     "transformer": (models.on_a_transformer, (4, 23)),

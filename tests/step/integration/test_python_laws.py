@@ -43,12 +43,9 @@ def test_ctrl_c_in_a_function_ends_the_run_and_keeps_what_was_computed():
 
 
 def test_ctrl_c_from_outside_ends_the_run():
-    def energy(x):
-        return 2 * (x - PLACES["middle"]) ** 2
-
     threading.Timer(1.0, _thread.interrupt_main).start()
     with pytest.warns(ph.errors.StepWarning, match="interrupted at t = "):
-        motion = pendulum(energy, slope).simulate(1e6, 1e-2, progress=False)
+        motion = pendulum(lambda x: 2 * (x - PLACES["middle"]) ** 2, slope).simulate(1e6, 1e-2, progress=False)
     assert not motion.is_complete and np.abs(motion.energy.balance_error).max() < 1e-9
 
 
