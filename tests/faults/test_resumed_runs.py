@@ -1,7 +1,8 @@
-"""A run that stops and goes on has the digits of one that did not stop, wherever and however it stopped."""
+"""Runs that go on after an end, an interruption or a kill; many kills: ``python tests/faults/kills.py 100``."""
 
 import shutil
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
-from faults.kills import differences
+from faults.kills import differences, kill_many
 from faults.models import CASES, STEEL, Case
 from phlexible.results.files import journal, run_output
 from phlexible.state.recorded_run import RecordedStates
@@ -225,3 +226,8 @@ def test_what_is_refused_leaves_the_file_as_it_is(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.h5"]
     motion = CASES["driven"].simulate(21, output=path, overwrite=True)
     assert_the_same(ph.Motion.load(path).recording, motion.recording)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills")
+def test_killed_runs_leave_files_that_go_on_with_the_same_digits(tmp_path):
+    assert kill_many(2, tmp_path, ("halved", "driven"), share=0.3)["files"] == 2

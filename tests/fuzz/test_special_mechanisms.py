@@ -15,8 +15,8 @@ from bodies.shell import test_shells_in_models as shells
 from description.interactions import (
     test_balls_on_lines as lines,
     test_contact_of_many as contacts,
+    test_contacts as pairs,
     test_friction_that_sticks as bristles,
-    test_laws_of_pairs as pairs,
     test_pieces_on_solids as pieces,
     test_tendon_friction as rubbing,
     test_tendons as tendons,

@@ -1,7 +1,9 @@
-"""Files of runs that have not ended: cut anywhere they hold a prefix, and a damaged one is never read wrongly."""
+"""Files of runs that have not ended: whole prefixes, no damaged one read wrongly; Ctrl-C waits for writing."""
 
 import json
 import shutil
+import signal
+import threading
 import zlib
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 import phlexible as ph
 from phlexible.results.files import journal, run_output
 from phlexible.results.files.journal import read_unfinished
+from phlexible.results.files.writing import uninterrupted
 from phlexible.state.recorded_run import ARRAYS, RecordedStates
 
 STEPS = 60
@@ -113,3 +116,34 @@ def test_records_that_no_run_has_written_are_refused(tmp_path):
         path.write_bytes(journal.TITLE + content)
         with pytest.raises(ph.ResultFileError, match=message):
             ph.Motion.load(path)
+
+
+def test_an_interruption_comes_at_the_end():
+    done, handler = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            done.append("all")
+        done.append("more")
+    assert done == ["all"] and signal.getsignal(signal.SIGINT) is handler
+
+
+def test_an_interruption_says_more_than_the_error_that_it_meets():
+    with pytest.raises(KeyboardInterrupt) as caught:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            raise OSError("full")
+    assert isinstance(caught.value.__context__, OSError)
+
+
+def test_other_threads_write_as_they_are():
+    done = []
+
+    def write():
+        with uninterrupted():
+            done.append("all")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    thread.join()
+    assert done == ["all"]

@@ -1,4 +1,4 @@
-"""Runs as a whole: storing, breakpoints, files written meanwhile, resuming, interruption, failure."""
+"""Runs: instants, breakpoints, blocks of steps, jumps of loads, projections, functions that fail."""
 
 import warnings
 from itertools import combinations
@@ -8,7 +8,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import phlexible as ph
+from phlexible.errors import ParameterError
 from phlexible.step.integration import simulation
+from phlexible.step.integration.clock import clock
 from phlexible.tools.study import carry_out, packed_task
 
 
@@ -256,3 +258,67 @@ def broken(*given):
 def test_functions_that_fail_are_named_with_their_time(run, words):
     with pytest.raises(ph.ParameterError, match=words):
         run()
+
+
+def test_a_whole_number_of_steps_has_no_remainder():
+    times = clock(0.0, 0.1, 2e-5, [])
+    assert (times.full, times.remainder, times.count) == (5000, 0.0, 5000)
+    assert times.end == pytest.approx(0.1, abs=1e-15)
+
+
+def test_the_last_step_is_shorter():
+    times = clock(1.0, 0.25, 0.1, [])
+    assert (times.full, times.count) == (2, 3)
+    assert times.end == pytest.approx(1.25, abs=1e-15)
+    assert not times.is_regular(2)
+    assert times.intervals(2) == [(pytest.approx(1.2), pytest.approx(1.25))]
+
+
+def test_instants_do_not_add_up_round_off():
+    assert clock(0.0, 1000.0, 0.1, []).instants(9998, 2) == pytest.approx([999.8, 999.9, 1000.0], abs=1e-12)
+
+
+def test_breakpoints_cut_the_step_that_they_lie_in():
+    times = clock(0.0, 1.0, 0.1, [0.25, 0.22, 0.3, 5.0, -1.0])
+    assert set(times.breakpoints) == {2}
+    assert times.intervals(2) == pytest.approx(np.array([(0.2, 0.22), (0.22, 0.25), (0.25, 0.3)]))
+    assert times.regular_run(0, 100) == 2
+    assert times.regular_run(3, 100) == 7
+    assert times.regular_run(3, 4) == 4
+
+
+@pytest.mark.parametrize("breakpoint", [0.3, 0.30000000000001, 0.0, 1.0])
+def test_breakpoints_on_the_grid_cut_nothing(breakpoint):
+    assert clock(0.0, 1.0, 0.1, [breakpoint]).breakpoints == {}
+
+
+def test_steps_that_are_lost_beside_the_time_are_refused():
+    with pytest.raises(ParameterError, match="lost beside the time"):
+        clock(1e6, 1e-9, 1e-12, [])
+
+
+def measured_run(steps, every=1):
+    """Recording of a pendulum that turns over, and how often its controller was asked."""
+    model = ph.Model(gravity=(0.0, -9.81, 0.0))
+    rod = model.add(ph.RigidBody(1.0, 0.1 * np.eye(3)), "rod", (0.5, 0.0, 0.0))
+    pin = model.ground.moving(lambda t: (0.1 * np.sin(3 * t), 0 * t, 0 * t))
+    joint = model.connect(ph.Revolute(pin, rod.point((-0.5, 0.0, 0.0)), axis=(0, 0, 1)))
+    asked = []
+
+    def controller(time, numbers):
+        asked.append(time)
+        return 6.0 - 0.1 * numbers[1]
+
+    model.apply(joint.torque(ph.Feedback(controller, [joint, rod.origin]), name="motor"))
+    return model.simulate(steps * 1e-2, 1e-2, every=every).run.recording, len(asked)
+
+
+def test_blocks_of_steps_have_the_digits_and_forces_of_single_ones():
+    long, _ = measured_run(40)
+    for every in (1, 3):
+        record, _ = measured_run(40, every)
+        rows = np.searchsorted(long.time, record.time - 1e-9)
+        assert np.array_equal(record.velocity, long.velocity[rows])
+        assert np.array_equal(record.multipliers, long.multipliers[rows])
+    short, asked = measured_run(5)
+    assert np.array_equal(short.multipliers[:5], long.multipliers[:5]) and asked == 5
