@@ -104,7 +104,6 @@ def test_a_law_in_a_light_joint_is_a_servo(dimension):
     assert motion.angle(joint) == pytest.approx(expected.angle(hinge), abs=1e-8)
     assert motion.energy.work["law"] == pytest.approx(expected.energy.work["law"], abs=1e-6)
     assert motion.halvings[-1] == 0 and motion.recording.iterations[-1] <= 10 * 100
-    assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
 def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
@@ -122,7 +121,6 @@ def test_laws_at_rest_do_nothing_and_bounces_have_them_too():
     assert height.min() < 0.1 and motion.contact_steps[-1] > 0
     energy = motion.energy.kinetic + motion.energy.spring + 9.81 * height
     assert np.ptp(energy) <= 1e-11 * energy[0]
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 
 def thrown(law):
@@ -145,7 +143,6 @@ def test_friction_without_a_slope_stops_the_bead_where_it_shall():
         with pytest.warns(ph.StepWarning, match="law jumps: in .* steps"):
             motion = model.simulate(1.0, step, progress=False)
         assert motion.halvings[-1] == 0 and calls[0] <= 200 * (len(motion.time) - 1)
-        assert np.abs(motion.energy.balance_error).max() <= 1e-12
         x = motion.position(place)
         errors.append(np.abs(x[-1] - (1.0 + 1.0 / 3.0, 0.25 / 3.0, 0.0)).max())
         assert np.abs(x[motion.time >= 0.75] - x[-1]).max() <= 1e-9
@@ -162,7 +159,6 @@ def test_switches_and_noise_take_a_bounded_number_of_trials():
         model, _, calls = thrown(law)
         motion = model.simulate(0.5, 1e-2, progress=False)
         assert motion.halvings[-1] == 0 and calls[0] <= 200 * 50
-        assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 
 @pytest.mark.filterwarnings("ignore::phlexible.StepWarning")

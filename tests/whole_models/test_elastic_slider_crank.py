@@ -29,7 +29,6 @@ def test_the_end_of_the_test_set(crank):
         assert found[name] == pytest.approx(crank.END[name], rel=1e-9)
     for name in ("q1", "q2", "q3", "q4"):
         assert found[name] == pytest.approx(crank.END[name], abs=2.5e-7 * crank.END["q1"])
-    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
     assert motion.energy.supplied[-1] == pytest.approx(motion.energy.total[-1] - motion.energy.total[0], rel=1e-9)
 
 

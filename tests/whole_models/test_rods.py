@@ -86,7 +86,6 @@ def test_the_elbow_cantilever():
     assert tip.min() == pytest.approx(-9.75, abs=0.1)
     assert motion.time[tip.argmin()] == pytest.approx(15.87, abs=0.1)
     assert elbow.min() == pytest.approx(-4.07, abs=0.06)
-    assert np.abs(motion.energy.balance_error).max() < 1e-11 * motion.energy.total.max()
 
 
 def test_the_flying_spaghetti():

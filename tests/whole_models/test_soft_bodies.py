@@ -88,7 +88,6 @@ def test_a_weight_hangs_on_the_mean_of_an_end():
     shares = (np.abs(body.mesh.points[end, 1:] - 0.1) < 1e-9).sum(axis=1) / 6  # of two quadratic triangles
     mean = sum(share * motion.position(placed.node(int(k))) for share, k in zip(shares, end, strict=True))
     assert motion.position(bob.origin) == pytest.approx(mean, abs=1e-12)
-    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * np.abs(motion.energy.total).max()
     assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
 
 

@@ -83,7 +83,6 @@ def test_a_plane_of_symmetry_moves_with_a_body() -> None:
     hub = model.add(ph.RigidBody(2.0, (0.1, 0.2, 0.15)), "hub", position=(-0.1, 0, 0))
     joint = model.connect(ph.Fixed(hub.origin, shell["start"]))
     motion = model.simulate(0.5, step=5e-3, progress=False)
-    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
     for each in (motion.momentum.linear, motion.momentum.angular):
         assert np.abs(each - each[0]).max() < 1e-12 * np.abs(each).max()
     assert len(joint.constraints(3)) == 6

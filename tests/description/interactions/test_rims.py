@@ -67,7 +67,6 @@ def test_a_cylinder_stands_up_from_small_tilts_and_lies_down_from_large_ones(deg
     axis = motion.rotation(body)[-1] @ (0, 1, 0)
     assert motion.position(body.origin)[-1, 2] == pytest.approx(height, abs=1e-3)
     assert abs(axis[2]) == pytest.approx(1.0 if degrees < 45 else 0.0, abs=0.05)
-    assert abs(motion.energy.balance_error).max() < 1e-12
 
 
 @pytest.mark.parametrize(("body", "height", "radius"), [(WHEEL, R, 2 / 3 * R), (RING, 0.01, 0.04)])
@@ -132,7 +131,6 @@ def test_what_is_wider_than_a_surface_stays_on_it(wide, name):
         model.apply(ph.Contact(*sides, stiffness=2e5, friction=0.3))
         motion = model.simulate(0.1, 2e-3, progress=False)  # a free fall is 49 mm
         assert motion.position(body.origin)[-1, 2] == pytest.approx(top + R, abs=4e-4)
-        assert abs(motion.energy.balance_error).max() < 1e-12
 
 
 @pytest.mark.parametrize("name", ["rail", "rail of triangles"])

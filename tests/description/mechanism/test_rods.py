@@ -31,7 +31,6 @@ def test_the_pieces_of_a_rod_are_one_body_to_joints_loads_and_sensors():
     places = np.array([motion.position(rod.at(s))[-1] for s in (0.0, 0.31, 0.55, 0.8, 1.0)])
     assert np.linalg.norm(np.diff(places, axis=0), axis=1).sum() == pytest.approx(1.0, abs=5e-3)
     assert motion.position(rod.at(0.55)) == pytest.approx(motion.position(model["bob"].origin), abs=1e-12)
-    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.kinetic.max()
     assert not motion.energy.spring.any()
     with pytest.raises(ph.AttachmentError, match="s must lie in 0 <= s <= 1"):
         rod.at(1.2)

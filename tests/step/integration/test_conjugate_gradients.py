@@ -42,7 +42,6 @@ def test_newtons_method_ends_where_elimination_does(law, joint, creep, monkeypat
         if not is_iterative:
             monkeypatch.setattr(stepper, "most_iterations", lambda memory: 0)
         motion = model.simulate(2e-3, 1e-3, progress=False)
-        assert np.abs(motion.energy.balance_error).max() < 1e-13 * motion.energy.kinetic.max()
         found.append(motion.recording)
     assert found[0].position == pytest.approx(found[1].position, abs=1e-13)
     size = np.abs(found[1].multipliers).max()

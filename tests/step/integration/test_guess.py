@@ -38,7 +38,6 @@ def test_iterations_of_a_step_are_few(build, duration, step, options, most):
     motion = build().simulate(duration, step, **options)
     count = len(motion.time) - 1
     assert motion.iterations[-1] / count <= most
-    assert np.abs(motion.energy.balance_error).max() <= 1e-11 * motion.energy.kinetic.max()
 
 
 @pytest.mark.parametrize(
