@@ -112,18 +112,6 @@ def test_four_bars_pass_their_singular_positions_as_parallelograms(loops, dimens
 
 
 @redundant
-@pytest.mark.parametrize("name", ["n_four_bar", "bricard"])
-def test_energy_stays_for_ten_seconds(name):
-    model = ph.gallery.bricard() if name == "bricard" else ph.gallery.n_four_bar(dimension=3)
-    motion = model.simulate(10.0, 2e-3, progress=False)
-    energy = motion.energy
-    assert np.abs(energy.balance_error).max() < 1e-9
-    assert np.ptp(energy.total) < 1e-9
-    assert np.ptp(energy.kinetic) > 4
-    assert gaps(model, motion) < 1e-14
-
-
-@redundant
 def test_bricards_mechanism_follows_its_one_coordinate():
     """To the accuracy of the step, which falls with its square."""
     model = ph.gallery.bricard()

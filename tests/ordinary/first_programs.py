@@ -13,9 +13,6 @@ import phlexible as ph
 G = 9.81
 DOWN = (0, 0, -G)
 FLAT = dict(gravity=(0, -G, 0), dimension=2)
-STEEL = ph.Material(youngs_modulus=2.1e11, density=7850.0)
-BAR = ph.RectangularSection(0.02, 0.01)
-SECOND_MOMENT = 0.02 * 0.01**3 / 12  # about the axis of the width
 
 
 @dataclass(frozen=True)
@@ -43,34 +40,6 @@ def program(source: str, tolerance: float = 1e-3) -> Callable[[Callable[[], tupl
         PROGRAMS[run.__name__] = Program(run, source, tolerance)
 
     return add
-
-
-def period(time, values):
-    """Twice the mean time between zeros."""
-    k = np.flatnonzero(values[1:] * values[:-1] < 0)
-    zeros = time[k] - values[k] * (time[k + 1] - time[k]) / (values[k + 1] - values[k])
-    return 2 * np.diff(zeros).mean()
-
-
-# Points and rigid bodies.
-
-
-@program("T = 2 pi sqrt(l / g) for small angles")
-def pendulum_period():
-    model = ph.Model(gravity=DOWN)
-    bob = model.add(ph.PointMass(1.0), position=(0.02, 0, -1))
-    model.connect(ph.Distance(model.ground.at((0, 0, 0)), bob.origin))
-    motion = model.simulate(duration=6.0, step=1e-2)
-    return period(motion.time, motion.position(bob.origin)[:, 0]), 2 * np.pi / np.sqrt(G)
-
-
-@program("exp(-c t / 2m) after a whole period of sqrt(k/m - (c/2m)^2)")
-def damped_oscillator():
-    model = ph.Model()
-    mass = model.add(ph.PointMass(2.0), position=(1.1, 0, 0))
-    model.apply(ph.SpringDamper(model.ground.at((0, 0, 0)), mass.origin, 50.0, 2.0, length=1.0))
-    turn = 2 * np.pi / np.sqrt(25 - 0.25)
-    return model.simulate(duration=turn, step=turn / 400).position(mass.origin)[-1, 0] - 1, 0.1 * np.exp(-turn / 2)
 
 
 @program("x = r cos a + sqrt(l^2 - r^2 sin^2 a)", 1e-9)
@@ -103,18 +72,6 @@ def pid_motor():
     return model.simulate(duration=6.0, step=1e-2).angle(joint)[-1], 0.3
 
 
-@program("reaction of a clamp: m g and m g a", 1e-9)
-def reactions():
-    model = ph.Model(gravity=DOWN)
-    bar = model.add(ph.RigidBody(2.0, (0.1, 0.1, 0.1), center=(0.5, 0, 0)))
-    clamp = model.connect(ph.Fixed(model.ground.at((0, 0, 0)), bar.origin))
-    rest = model.equilibrium()
-    return np.append(rest.reaction(clamp), rest.reaction_moment(clamp)), (0, 0, 2 * G, 0, -G, 0)
-
-
-# Contact.
-
-
 @program("h = e^2 H", 2e-2)
 def bouncing_ball():
     model = ph.Model(gravity=DOWN)
@@ -139,52 +96,3 @@ def rope_catches():
     weight = 2 * G
     deepest = -2 - (weight + np.sqrt(weight**2 + 2e4 * weight)) / 1e4
     return model.simulate(duration=0.6, step=1e-3).position(load.origin)[:, 2].min(), deepest
-
-
-# Beams, rods, plates, solids, strings.
-
-
-def cantilever(gravity=(0, 0, 0), elements=8, **known):
-    """Clamped at the origin along x."""
-    model = ph.Model(gravity=gravity, **known)
-    beam = model.add(ph.Beam(1.0, BAR, STEEL, elements=elements), "beam")
-    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
-    return model, beam
-
-
-# Analysis and tools.
-
-
-@program("l^3 / 3 E I of a reduced model", 2e-3)
-def reduced_static_gain():
-    model, beam = cantilever(elements=12)
-    linear = model.linearize([ph.Force(beam.end, (0, 0, 1))], [ph.Displacement(beam.end, (0, 0, 1))])
-    return abs(linear.reduce(4).frequency_response(1e-3).values[0, 0, 0]), 1 / (3 * 2.1e11 * SECOND_MOMENT)
-
-
-# Tasks of the how-to index.
-
-
-def arm_in_the_plane(mass=1.0):
-    """A rigid arm along x on a hinge, its centre half a metre away."""
-    model = ph.Model(**FLAT)
-    arm = model.add(ph.RigidBody(mass, 0.1, center=(0.5, 0, 0)), "arm")
-    return model, arm, model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin, name="pin"))
-
-
-@program("m g a holds an arm at rest", 1e-9)
-def torque_that_holds_an_arm():
-    model, _, pin = arm_in_the_plane()
-    model.apply(pin.drive(angle=lambda t: 0.0))
-    return model.equilibrium().required(pin), G / 2
-
-
-@program("pi^2 E I / 4 L^2 by the root of a frequency squared", 1e-3)
-def buckling_of_a_column():
-    loads, squares = np.array([840.0, 850.0]), []
-    for load in loads:
-        model, beam = cantilever()
-        model.apply(ph.Force(beam.end, (-load, 0, 0)))
-        squares.append(model.linearize(at="static").modes(1).frequencies[0] ** 2)
-    slope, at_zero = np.polyfit(loads, squares, 1)
-    return -at_zero / slope, np.pi**2 * 2.1e11 * SECOND_MOMENT / 4

@@ -91,16 +91,6 @@ def test_a_weight_hangs_on_the_mean_of_an_end():
     assert model.equilibrium().reaction(joint) == pytest.approx([-9.81, 0, 0], abs=1e-6)
 
 
-def test_a_motion_comes_back_from_its_file(tmp_path):
-    motion = thrown(bar(2, cells=1), dimension=2).simulate(0.02, 2e-3, progress=False)
-    motion.save(tmp_path / "run.h5")
-    back = ph.Motion.load(tmp_path / "run.h5")
-    node = back.mechanism["body"].node(3)
-    assert np.array_equal(back.position(node), motion.position(motion.mechanism["body"].node(3)))
-    again = back.mechanism["body"].body
-    assert (again.law, again.order, again.thickness) == (NEO, 2, 0.1)
-
-
 @pytest.mark.parametrize(
     ("make", "match"),
     [

@@ -339,15 +339,6 @@ def test_a_released_bead_falls_off_the_end_and_far_from_its_line(law):
     assert place[1] < -2 and np.abs(motion.energy.balance_error).max() < 1e-12
 
 
-def test_a_bead_that_a_drive_lets_go_slides_on():
-    model = ph.Model(gravity=(0, 0, 0))
-    _, slide = bead(model, rod_in(model, None), 0.3)
-    drive = model.apply(slide.drive(position=lambda t: 0.3 + t, rate=lambda t: 1.0))
-    model.at(0.2, release=drive)
-    motion = model.simulate(0.4, step=2e-3)
-    assert motion[ph.JointPosition(slide)] == pytest.approx(0.3 + motion.time, abs=1e-9)
-
-
 @pytest.mark.parametrize("kind", ["relation", "drive", "lock"])
 def test_a_slide_whose_position_is_prescribed_is_released_after_what_prescribes_it(kind):
     """Or the row would keep the last position, which stands still once the joint is gone."""
