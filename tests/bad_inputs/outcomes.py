@@ -18,8 +18,6 @@ NAMED = {"name": "named?"}  # of words: "no body is named 'x'"
 
 @dataclass(frozen=True)
 class Call:
-    """A function or method of the public surface."""
-
     name: str  # for reports
     function: Callable[[Any], Callable[..., Any]]  # what is called, made of a stage
     good: Callable[[Any], dict[str, Any]]  # arguments that it takes, made of a stage

@@ -13,8 +13,6 @@ from bad_inputs.wrong_values import STEEL, Hinged, Stage
 
 
 class Stepped(Hinged):
-    """The bar with a torque, in a live run and at rest."""
-
     def __init__(self):
         super().__init__()
         self.element = self.model.apply(self.joint.spring(1.0))

@@ -101,7 +101,6 @@ def said(result):
 
 
 def surprise(words):
-    """What is wrong with the refusal of a call; None: nothing."""
     result = CliRunner().invoke(app, list(words), env={"COLUMNS": "400"})
     message = said(result)
     options = [word for word in words if word.startswith("-")] or ["model", "file", "argument", "command", "define"]

@@ -38,8 +38,6 @@ class Empty:
 
 
 class Hinged:
-    """A rigid bar on a hinge in the plane."""
-
     def __init__(self, mass=1.0, **options):
         self.model = ph.Model(dimension=2, **options)
         self.body = self.model.add(ph.RigidBody(mass, 0.1, center=(0.5, 0.0, 0.0)), "bar")
@@ -63,7 +61,6 @@ def _raises(*arguments):
 
 
 def _read(*labels):
-    """Values by the text that makes them."""
     return {label: eval(label, {"nan": np.nan, "inf": np.inf}) for label in labels}
 
 

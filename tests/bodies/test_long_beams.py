@@ -21,7 +21,6 @@ TABLE = ph.VaryingSection((0.0, 1.0), (ph.RectangularSection(0.02, 0.01), ph.Rec
 
 
 def beams(monkeypatch, dimension: int, **options) -> tuple[FloatingBody, FloatingBody]:
-    """One beam with sparse matrices and with arrays."""
     beam = ph.Beam(1.0, TABLE, STEEL, elements=8, masses=[ph.LumpedMass(0.4, 0.3, 0.01, (0.02, 0.01))], **options)
     monkeypatch.setattr(beams_of, "SHORT", 0)  # nothing is cached
     monkeypatch.setattr(bases, "LONG", 1)

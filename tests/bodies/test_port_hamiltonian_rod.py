@@ -99,7 +99,6 @@ def test_a_free_rod_keeps_its_momenta_and_moves_alike_in_any_frame():
 
 
 def test_gauss_has_order_four_and_keeps_rotations():
-    """Discrete gradients are those of the conserving step."""
     given = rod(3, 1, 2, ph.Material(2e4, 1000.0, 0.3))
     form = given.port_hamiltonian(shape=curve(3), velocity=speed(3), angular_velocity=(1.0, 2.0, 3.0))
 

@@ -35,12 +35,10 @@ model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin))
 
 
 def call(*words: object):
-    """The result of ``phlexible words``, in this process."""
     return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"})
 
 
 def refusal(*words: object) -> str:
-    """The one line on stderr of a call that is refused."""
     result = call(*words)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
@@ -50,7 +48,6 @@ def refusal(*words: object) -> str:
 
 
 def program(*words: object, **options) -> subprocess.Popen:
-    """``phlexible words`` as a process of its own."""
     command = [sys.executable, "-m", "phlexible", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 

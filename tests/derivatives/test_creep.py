@@ -80,7 +80,6 @@ def tip_velocity(build, axis):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("build", [springs, string, rod, beam, soft])
 def test_gradients_are_differences_of_whole_runs(build):
-    """Of a velocity at the end; forwards the same as backwards."""
     made, sensor = tip_velocity(build, (0.6, 0.8, 0.0) if build is springs else (0.48, 0.6, 0.64))
 
     def cost(model):
@@ -96,7 +95,6 @@ def test_gradients_are_differences_of_whole_runs(build):
 
 
 def test_steps_of_several_sizes():
-    """The last one is shorter."""
     made, sensor = tip_velocity(springs, (1, 0, 0))
 
     def cost(model):

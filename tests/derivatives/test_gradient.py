@@ -75,7 +75,6 @@ def sun(model):
 
 
 def thrown(p):
-    """A beam that is thrown and spins, on a spring."""
     section = ph.RectangularSection(p.get("width", 0.02), 0.01)
     beam = ph.Beam(1.0, section, ph.Material(2e9, 1000.0, viscosity=p.get("viscosity", 0.0)), elements=2)
     model = ph.Model(gravity=(0.0, 0.0, -p.get("gravity", 0.0)))
@@ -271,8 +270,6 @@ def test_steps_that_memory_does_not_hold_are_taken_once_more(monkeypatch, option
 
 
 def test_long_steps_are_told_as_simulate_tells_them():
-    """Also where states are not remembered."""
-
     def build(p):
         return ph.gallery.heavy_top(gravity=p["gravity"])
 

@@ -41,7 +41,6 @@ def check_forwards(build, parameters, sensor, duration, step, rel=1e-6, share=0.
 
 
 def arm(p):
-    """A beam that turns on a hinge."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     section = ph.RectangularSection(0.02, p.get("height", 0.005))
     placed = model.add(ph.Beam(1.0, section, ph.Material(7e10, 2700.0), elements=2, frame="cantilever"), "beam")
@@ -50,7 +49,6 @@ def arm(p):
 
 
 def cart(p):
-    """A cart on a rail, and a beam that stands on it."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     body = model.add(ph.RigidBody(1.0, 0.1), "cart")
     model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), body.origin, name="joint"))
@@ -360,7 +358,6 @@ def test_in_millimetres_and_tonnes_as_in_metres_and_kilograms(part):
 
 
 def linkage(p):
-    """A rigid bar and a beam, one below the other."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
     bar = model.add(ph.RigidBody(p["mass"], 0.02), "bar", position=(0.5, 0, 0))
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), bar.point((-0.5, 0, 0)), name="joint"))

@@ -14,8 +14,6 @@ STEEL = ph.Material(youngs_modulus=2e11, density=7870.0)
 
 @dataclass(frozen=True)
 class Case:
-    """A model and the arguments of its run."""
-
     make: Callable[[], ph.Model]  # makes the model
     step: float  # [s]
     every: int = 1  # stored

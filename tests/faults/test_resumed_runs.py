@@ -202,7 +202,6 @@ def test_an_interruption_at_the_end_leaves_a_whole_file(tmp_path, monkeypatch):
 
 
 def refusals(path: Path) -> dict[str, Callable[[], ph.Motion]]:
-    """Calls that are refused, or fail before the first step."""
     case = CASES["driven"]
     return {
         "exists already; choose another name, go on": lambda: case.simulate(STEPS, output=path),

@@ -14,8 +14,6 @@ EQUILIBRIUM = "equilibrium"
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A model and how to run it."""
-
     model: ph.Model  # its functions are formulas
     step: float  # [s]
     steps: int  # how many

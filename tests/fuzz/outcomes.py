@@ -24,8 +24,6 @@ class TooSlowError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one case."""
-
     kind: str  # "fine"; a name of an error of phlexible, which explains itself; else what failed
     is_failure: bool  # whether that must not be
     text: str = ""  # the message, or how far a law is missed

@@ -88,7 +88,6 @@ def gaps(model, motion):
 
 
 def crank_angle(times, loops):
-    """Of parallelograms, whose couplers do not turn."""
     slope = -9.81 * ((loops + 1) / 2 + loops) / ((loops + 1) / 3 + loops)
     found = solve_ivp(
         lambda _, y: [y[1], slope * np.cos(y[0])], (0, times[-1]), [np.pi / 2, -1.0], "DOP853", times, rtol=1e-12

@@ -21,8 +21,6 @@ from phlexible.step.programs import advance, joint_velocities
 
 
 class Loop:
-    """What a GPU does, thread after thread."""
-
     threads = Threads.LOOP
 
     def __init__(self):

@@ -83,7 +83,6 @@ def random_beam(
 
 
 def beam_kind(kind: str, rng: np.random.Generator, plain: dict[str, Any], scale: Scale) -> dict[str, Any]:
-    """What a kind of beam has in other ways than a plain one."""
     length, thick = plain["length"], scale.thickness
 
     def rectangle() -> ph.RectangularSection:
@@ -283,8 +282,6 @@ def random_rod_node(rng: np.random.Generator, scale: Scale, dimension: int, **op
 
 @dataclass(frozen=True)
 class BodyCase:
-    """How a body is drawn."""
-
     make: Callable[..., Body]  # the body of a generator, a scale, a dimension and options
     share: int = 1  # how often it is drawn where any body will do, relative to the others
     # longest step that its laws are checked with, times the greatest frequency of the other bodies
@@ -381,8 +378,6 @@ def joint_types(dimension: int) -> list[type[Joint]]:
 
 @dataclass(frozen=True)
 class LoadCase:
-    """How a load is made."""
-
     # the load on an attachment, of a force, a lever arm for moments, and axes
     make: Callable[[Attachment, Any, float, str], Load]
     fits: Callable[[PlacedBody], bool] = lambda placed: True  # whether it can act on a body

@@ -53,8 +53,6 @@ class Wishes:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A random mechanism and how to run it."""
-
     model: ph.Model  # bodies, joints, loads and their velocities at t = 0
     step: float  # as long as the wishes say [s]
     initial: InitialKind  # undeformed, or deformed by a load that lets go at t = 0

@@ -41,7 +41,6 @@ def a_step(sample, seed):
 
 
 def check(wishes):
-    """With damping of both kinds in beams."""
     for seed in range(FEW):
         sample = random_mechanism(seed, wishes).damped(viscosity=0.1, damping_ratio=0.02)
         assert largest_slope_error(*a_step(sample, seed)) <= LIMIT
@@ -126,7 +125,6 @@ ELEMENTS = {
 @pytest.mark.parametrize("name", ELEMENTS)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_elements_and_drives(dimension, name):
-    """And some of them change it."""
     are_seen, wishes = False, Wishes(dimension, h_omega=10.0, bodies=3)
     for seed in range(MOST):
         if are_seen and seed >= SEVERAL:

@@ -58,7 +58,6 @@ def machine(modulus: float = 7e10, mass: float = 0.2) -> ph.Model:
 
 
 def outputs(model: ph.Model) -> dict[str, ph.errors.PhlexibleError]:
-    """One of each kind."""
     arm, bob = model["arm"], model["bob"]
     shoulder, elbow = model.joints
     return {
@@ -88,7 +87,6 @@ def all_outputs(model: ph.Model) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
-    """The library of ``machine``, and its sources beside it."""
     if CC is None or host() is None:
         pytest.skip("no C compiler for this machine")
     model, folder = machine(), tmp_path_factory.mktemp("compiled")
@@ -467,7 +465,6 @@ int main(void) {
 
 
 def compiled(folder: Path, text: str, *flags: str) -> Path:
-    """A program in C with the sources of a model."""
     (folder / "main.c").write_text(text)
     words = [
         CC,
@@ -609,7 +606,6 @@ def test_a_page_holds_the_module_and_where_bodies_are(built, tmp_path) -> None:
 
 
 def slaves_of(path, folder: Path, version: int, count: int = 1) -> list:
-    """Instances of an FMU that are initialized."""
     fmpy = pytest.importorskip("fmpy")
     description, unzipped = fmpy.read_model_description(path), fmpy.extract(path, str(folder))
     kind, name = {2: fmpy.fmi2.FMU2Slave, 3: fmpy.fmi3.FMU3Slave}[version], description.coSimulation.modelIdentifier
@@ -776,8 +772,6 @@ def test_targets_of_servos_become_data(step: float) -> None:
 
 @dataclass(frozen=True, eq=False)
 class OfUser(Sensor):
-    """A quantity that phlexible does not know."""
-
     body: PlacedBody
     takes, label, unit = (PlacedBody, "a body"), "luck", "1"
 

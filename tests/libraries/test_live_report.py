@@ -136,7 +136,6 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """With the libraries that the page builds first."""
     if CC is None or host() is None or not host().startswith("linux"):
         pytest.skip("no C compiler of Linux")
     folder = tmp_path_factory.mktemp("page")

@@ -58,7 +58,6 @@ def springs(depth: float = 2.0) -> ph.Model:
 
 
 def measured(model: ph.Model) -> dict[str, object]:
-    """Places and an energy."""
     ports = {"bob": model["bob"].point((0.2, 0, 0)), "rope": model["rope"].end, "jelly": model["jelly"]["tip"]}
     return {name: ph.Position(port) for name, port in ports.items()} | {"stored": ph.EnergyOf("strain")}
 

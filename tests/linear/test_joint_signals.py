@@ -17,7 +17,6 @@ AXIS = np.array([0.6, 0.0, 0.8])
 
 
 def on_the_ground(make, dimension=3):
-    """A rigid body held by one joint at its center of mass."""
     model = ph.Model(dimension=dimension)
     inertia = INERTIA if dimension == 3 else INERTIA[2]
     body = model.add(ph.RigidBody(MASS, inertia), "body")
@@ -80,7 +79,6 @@ def test_in_the_plane():
 
 
 def bent_pair(make):
-    """Two flexible beams with a joint between their ends."""
     beam = ph.Beam(1.0, ph.RectangularSection(0.02, 0.03), ph.Material(1e9, 1000.0), 2)
     turn = Rotation.from_rotvec([0.2, 0.4, -0.3])
     model = ph.Model()
@@ -91,7 +89,6 @@ def bent_pair(make):
 
 @pytest.mark.parametrize("case", ["revolute", "prismatic", "slider", "cylindrical", "planar"])
 def test_rows_are_the_differences_of_angles_and_displacements(case):
-    """About a bent, slid and turned state."""
     model, joint = bent_pair(CASES[case][0])
     linear, rng = model.linearize([joint]).linearization, np.random.default_rng(5)
     system, state = linear.system, linear.point.state

@@ -17,7 +17,6 @@ def four_bar(stress, elements=4, angle=0.3):
 
 
 def cantilever(stress, dimension=2):
-    """Of 4 elements, clamped at its start."""
     model = ph.Model(dimension=dimension)
     section = ph.RectangularSection(0.02, 0.03)
     beam = model.add(ph.Beam(1.0, section, ph.Material(2e11, 7800.0), 4, rotary_inertia=False), "beam")

@@ -121,7 +121,6 @@ def as_stepped(run: RecordedRun) -> RecordedRun:
 
 
 def two_beams(dimension: int = 3) -> Mechanism:
-    """Two beams without joints, in general poses."""
     mechanism = Mechanism(dimension=dimension)
     for seed, name in enumerate(("one", "two")):
         position, rotation, _ = wandering(seed, 0, dimension)(0.3)
@@ -130,7 +129,6 @@ def two_beams(dimension: int = 3) -> Mechanism:
 
 
 def wandering_poses(mechanism: Mechanism) -> list[Callable[[float], Pose]]:
-    """One for each body."""
     return [
         wandering(seed, placed.data.elastic_count, mechanism.dimension)
         for seed, placed in enumerate(mechanism.bodies)

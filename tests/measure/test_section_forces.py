@@ -15,7 +15,6 @@ FRAMES = ("cantilever", "simply_supported", "mean_axis")
 
 
 def cantilever(dimension=3, gravity=(0.0, 0.0, 0.0), split=None, **options):
-    """A beam clamped to the ground at its start."""
     beam = ph.Beam(LENGTH, WIDE, options.pop("material", STEEL), **{"elements": 4, **options})
     body = beam if split is None else beam.split(split)
     model, placed, _ = grounded(body, gravity=gravity, dimension=dimension, name="beam")
@@ -23,7 +22,6 @@ def cantilever(dimension=3, gravity=(0.0, 0.0, 0.0), split=None, **options):
 
 
 def at_rest(model):
-    """A motion whose first instant is the equilibrium."""
     return model.simulate(1e-6, 1e-6, initial="quasi_static", progress=False)
 
 

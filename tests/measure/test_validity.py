@@ -19,7 +19,6 @@ def clamped(modulus=2e8, gravity=9.81, **options):
 
 
 def messages(run):
-    """Category and text of each warning."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         motion = run()

@@ -34,8 +34,6 @@ PROGRAMS: dict[str, Program] = {}
 
 
 def program(source: str, tolerance: float = 1e-3) -> Callable[[Callable[[], tuple[object, object]]], None]:
-    """Adds the function to the table under its name."""
-
     def add(run: Callable[[], tuple[object, object]]) -> None:
         PROGRAMS[run.__name__] = Program(run, source, tolerance)
 

@@ -60,7 +60,6 @@ def case(row: Row) -> Case:
 
 
 def model(row: Row) -> ph.Model:
-    """The model of a row."""
     turn, place = AXES[row.axis], np.array(row.place) * (1, 1, row.dimension == 3)
     made = ph.Model(gravity=WEIGHT * turn @ GRAVITY[row.gravity], dimension=row.dimension)
     body, speed = _body(row), _velocities(row, turn)
@@ -130,7 +129,6 @@ def _velocities(row: Row, turn: Array) -> dict[str, Any]:
 
 
 def _ends(row: Row, placed: Any) -> tuple[Any, Any]:
-    """The points of a body that are held and loaded."""
     match row.body:
         case "meshed body" | "plate" | "soft body":
             return placed["start"], placed["end"]
@@ -142,7 +140,6 @@ def _ends(row: Row, placed: Any) -> tuple[Any, Any]:
 
 
 def _hold(row: Row, made: ph.Model, start: Any, end: Any, turn: Array) -> None:
-    """Joints or a spring between the ground and the body."""
     place, away = start.initial_position(), 0.5 * LENGTH * turn[:, 0]
     ground, axis = made.ground.at(place), {"axis": turn[:, 0]}
     match row.hold:

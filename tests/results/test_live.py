@@ -90,7 +90,6 @@ def test_forces_before_the_first_step_are_those_of_the_start():
 
 
 def test_live_steps_are_composed_as_those_of_simulate():
-    """Of order 4, where nothing loses energy."""
     model, pin = wheel()
     model.apply(pin.spring(3.0, rest=0.5))
     live = model.start(1e-2, order=4)

@@ -29,7 +29,6 @@ def pendulum() -> ph.Model:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> tuple[bytes, RecordedStates]:
-    """The file of a run before it ended, and the run."""
     path = tmp_path_factory.mktemp("files") / "run.h5"
     copy = path.with_name("copy.h5")
 

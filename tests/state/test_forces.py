@@ -26,7 +26,6 @@ EPS = 1e-5
 
 
 def forces_only(dimension):
-    """Return the tangle without its moments."""
     model = tangle(dimension)
     del model._loads[2:]
     return model

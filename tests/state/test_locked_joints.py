@@ -20,7 +20,6 @@ def body(model, name="body", place=(0, 0, 0), angle=0.0):
 
 
 def hinges(dimension, *places, axis=Z):
-    """A body on hinges at places."""
     model = ph.Model(gravity=(0, -9.81, 0), dimension=dimension)
     plate, options = body(model), {} if dimension == 2 else {"axis": axis}
     for k, place in enumerate(places):

@@ -33,7 +33,6 @@ def deformed(model):
 
 
 def places(model, *ports):
-    """World positions of ports at the quasi-static start."""
     return places_at(system_of(model), deformed(model), *ports)
 
 

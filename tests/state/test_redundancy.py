@@ -25,7 +25,6 @@ from phlexible.state.system import system_of
 
 
 def checked(model):
-    """Passes without a warning."""
     system = system_of(model)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -33,7 +32,6 @@ def checked(model):
 
 
 def warned(model):
-    """The warning."""
     system = system_of(model)
     with pytest.warns(ph.RedundancyWarning) as caught:
         assert check_redundancy(system, undeformed(system))

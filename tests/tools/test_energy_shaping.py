@@ -44,7 +44,6 @@ def test_the_energy_of_the_loop_falls_to_a_minimum_at_the_target():
 
 @cache
 def shape():
-    """Of the arm."""
     return ph.energy_shaping(*arm(), TARGET, stiffness=STIFFNESS, damping=DAMPING)
 
 

@@ -36,7 +36,6 @@ def upright(z):
 
 
 def swing(p):
-    """A damped oscillator that a force pushes."""
     model = ph.Model(dimension=2)
     block = model.add(ph.RigidBody(p["mass"], 0.1), "block")
     rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), block.origin, name="rail"))
@@ -52,7 +51,6 @@ def travel(model):
 
 
 def response(mass, stiffness, damping, t):
-    """Of the oscillator from rest to a unit force."""
     rate = damping / (2 * mass)
     omega = np.sqrt(stiffness / mass - rate**2)
     return (1 - np.exp(-rate * t) * (np.cos(omega * t) + rate / omega * np.sin(omega * t))) / stiffness

@@ -266,7 +266,6 @@ def test_a_driven_arm_at_rest_says_what_holds_it():
 
 
 def test_a_place_on_a_body_by_three_numbers_is_told_its_method():
-    """As of ``ground.at``."""
     hub = ph.Model().add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "hub")
     text = r"distance along this body, got .*; body.point\(\(0.5, 0, 0\)\) is a place"
     refused(ph.ParameterError, text, lambda: hub.at((0.5, 0, 0)))

@@ -21,7 +21,6 @@ def bar(dimension=3, cells=3, **options):
 
 
 def thrown(body, dimension=3):
-    """Stretched, bent and spinning, in free flight."""
     model = ph.Model(dimension=dimension)
     flat = np.array([1.0, 1.0, dimension == 3])
     model.add(
@@ -35,7 +34,6 @@ def thrown(body, dimension=3):
 
 
 def test_second_order_in_time():
-    """Halved steps come four times as near to each other."""
     model = thrown(bar(2), dimension=2)
     ends = [model.simulate(0.03, h, progress=False).recording.position[-1] for h in (5e-4, 2.5e-4, 1.25e-4)]
     errors = [np.abs(a - b).max() for a, b in pairwise(ends)]

@@ -20,7 +20,6 @@ def relative_spread(values):
 
 
 def free_string(law, dimension=3, order=1, elements=6, **options):
-    """Stretched, turning and waving in free flight."""
     string = ph.String(1.0, 0.7, elements, law, order=order, **options)
     model = ph.Model(dimension=dimension)
     space = float(dimension == 3)

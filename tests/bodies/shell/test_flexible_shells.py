@@ -75,7 +75,6 @@ def test_a_curved_mesh_is_a_shell_that_is_reduced() -> None:
 
 
 def panel(kind: str = "average") -> ph.Shell:
-    """A sixth of a cylinder."""
     edges = {"u0": kind, "u1": kind}
     return ph.Shell.of(
         lambda u, v: (np.sin(u), v, np.cos(u)), 0.01, STEEL, (8, 6), edges, directors=lambda x: (x[0], 0, x[2])

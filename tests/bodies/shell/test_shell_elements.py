@@ -29,7 +29,6 @@ def curved(distortion: float = 0.25, **options: Any) -> Shell:
 
 
 def vectors_of(shell: Shell) -> Array:
-    """Unknown vectors of a shell at rest."""
     mesh = shell.soft_mesh
     return mesh.vectors(shell.nodes, mesh.gyration * mesh.directors)
 

@@ -33,7 +33,6 @@ def bent(seed):
 
 
 def stored(nodes, place, **options):
-    """What the contact stores [J]."""
     return float(ball_on(nodes, place, **options)[0].simulate(1e-9, 1e-9, progress=False).energy.spring[0])
 
 

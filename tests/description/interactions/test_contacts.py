@@ -11,7 +11,6 @@ from refusals import refused
 
 
 def capsule(model, name, place, turn, length=1.0, **moving):
-    """A rigid rod with round ends about its middle."""
     half = (length / 2, 0, 0)
     body = model.add(ph.RigidBody(2.0, (0.01, 0.3, 0.3)), name, position=place, rotation=turn, **moving)
     return ph.Capsule(body.point(tuple(-np.array(half))), body.point(half), 0.05), body
@@ -163,7 +162,6 @@ def heap(**law):
 
 
 def test_a_heap_with_resistance_to_rolling_comes_to_rest():
-    """Without it balls roll on."""
     fastest = []
     for law in ({"rolling": 2e-3, "drilling": 5e-3}, {}):
         motion = heap(restitution=0.3, **law).simulate(1.5, 2e-3, every=10, progress=False)

@@ -47,7 +47,6 @@ def test_a_wheel_that_slides_at_first_rolls_on_at_the_speed_of_textbooks(wheel, 
 
 @pytest.mark.parametrize("turn", [(0, 0, 0), (0.4, -1.1, 0.7)])
 def test_a_wheel_rolls_down_a_slope_as_in_textbooks(turn):
-    """In any frame."""
     tilt = np.radians(10)
     normal, down = np.array([np.sin(tilt), 0, np.cos(tilt)]), np.array([np.cos(tilt), 0, -np.sin(tilt)])
     depth = 0.2 * G * np.cos(tilt) / 2e5  # it begins as deep as it rests

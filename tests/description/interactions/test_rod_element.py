@@ -22,7 +22,6 @@ def strains(system, state):
 
 
 def moved(state, rng, size):
-    """Every section moved and turned at random."""
     turns = Rotation.from_rotvec(size * rng.normal(size=(len(state.rotation), 3))).as_matrix()
     away = size * rng.normal(size=state.position.shape)
     return type(state)(**{**vars(state), "position": state.position + away, "rotation": state.rotation @ turns})

@@ -9,7 +9,6 @@ G = 9.81
 
 
 def ball_of(mass=2.0, radius=0.1):
-    """A homogeneous ball."""
     return ph.RigidBody(mass, (0.4 * mass * radius**2,) * 3)
 
 

@@ -40,12 +40,10 @@ LAWS = {
 
 
 def path(t):
-    """Of ground that moves."""
     return np.array((0.3 * t, 0.1 * np.sin(20 * t), 0.5 * t))
 
 
 def turn(t):
-    """Of the same ground."""
     return Rotation.from_rotvec(np.array((0.2, -0.3, 0.4)) * np.sin(5 * t))
 
 

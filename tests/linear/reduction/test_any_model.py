@@ -151,7 +151,6 @@ def test_krylov_bases_of_any_order_have_whole_pairs(is_clamped, keep_rigid, freq
 
 
 def free_beam():
-    """Forces and a torque at its end."""
     model = ph.Model(dimension=2)
     return model.linearize([model.add(ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0), 10)).end])
 

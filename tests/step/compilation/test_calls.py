@@ -17,7 +17,6 @@ from phlexible.step.tables.requests import Floats, IntegerRow
 
 
 def header_of(name):
-    """Of no model."""
     return np.zeros(HEADER, dtype=np.int64).view([(name, np.int64)])
 
 

@@ -25,7 +25,6 @@ from phlexible.step.tables.memory import HEADER, LANES
 
 
 def header_of(width):
-    """Of no model."""
     header = np.zeros(HEADER, dtype=np.int64)
     return header if width == 1 else header.view([(f"{LANES}{width}", np.int64)])
 

@@ -76,7 +76,6 @@ def entry(made, tmp_path, monkeypatch):
 
 
 def ship(code):
-    """Put code where that of a release is."""
     folder = entry_points.SHIPPED_FOLDER / this_system()
     folder.mkdir(parents=True, exist_ok=True)
     code.write(folder / f"weigh{ENDING}")

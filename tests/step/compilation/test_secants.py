@@ -14,7 +14,6 @@ RNG = np.random.default_rng(3)
 
 @compiled
 def _function(w: Vector, c: float) -> float:
-    """Of all operations that have a secant."""
     q = max(w.x, w.y, 0.0) - min(w.z, c)
     return -q * sqrt(dot(w, w) + c) / (2.0 + abs(w.y)) + 1.0 - w.x * w.z / 3.0
 

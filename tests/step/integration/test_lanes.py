@@ -35,7 +35,6 @@ ROUND_OFF = 4e-15  # of some 40 steps: in energies relative to all, in eta relat
 
 
 def size(recording, names):
-    """The greatest number of some kinds."""
     return max((np.abs(getattr(recording, name)).max(initial=0.0) for name in names), default=0.0)
 
 

@@ -16,7 +16,6 @@ INSTANTS = 10  # at which runs are compared, and both ends
 
 
 def pendulum(breakpoints=()):
-    """Two rigid links in space on spherical joints."""
     model = ph.Model((0, -9.81, 0))
     rod = ph.RigidBody(1.0, (0.01, 0.08, 0.08), center=(0.5, 0, 0))
     upper = model.add(rod, "upper", angular_velocity=(0.3, 1.0, 4.0))

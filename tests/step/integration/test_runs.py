@@ -15,7 +15,6 @@ from phlexible.tools.study import carry_out, packed_task
 
 
 def falling_mass(force=None, breakpoints=()):
-    """A mass of 2 kg on a rail along x."""
     model = ph.Model(dimension=2)
     mass = model.add(ph.PointMass(2.0), "mass", velocity=(1.0, 0.0, 0.0))
     model.connect(ph.Slider(model.ground.at((0, 0, 0)), mass.origin, axis=(1, 0, 0)))
@@ -114,8 +113,6 @@ def test_projection_keeps_momenta_of_bodies_in_free_flight():
 
 
 class Interrupting:
-    """A load function that raises from some time on."""
-
     def __init__(self, error, after):
         self.error, self.after = error, after
 
@@ -126,7 +123,6 @@ class Interrupting:
 
 
 def interrupted(p=None):
-    """A model whose runs Ctrl-C ends after 1 s."""
     return falling_mass(Interrupting(KeyboardInterrupt(), after=1.0))
 
 

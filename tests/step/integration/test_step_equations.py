@@ -79,7 +79,6 @@ def contact(bristle):
 
 
 def drum():
-    """A ball that sticks to a drum, on which it may roll."""
     model, pulley, _ = grounded(ph.RigidBody(0.5, (1e-3, 1e-3, 1e-3)), ph.Revolute, axis=(0, 1, 0))
     ball = model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.0, 0.0, 0.1499))
     surface = ph.Surface(pulley.origin, ph.Cylinder(0.1, 0.2, axis=(0, 1, 0)))
@@ -88,7 +87,6 @@ def drum():
 
 
 def crowd():
-    """Balls that press each other and a floor."""
     model = ph.Model()
     floor = ph.Plane(model.ground.at((0, 0, 0)), normal=(0, 0, 1))
     balls = [model.add(ph.RigidBody.sphere(0.05, 500.0), position=(0.0998 * k, 0, 0.0499)) for k in range(2)]

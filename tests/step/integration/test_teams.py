@@ -65,7 +65,6 @@ def doubled_joints():
 
 
 def motions(build, monkeypatch, *run, **options):
-    """In teams and alone."""
     found = []
     for are_formed in (True, False):
         if not are_formed:
@@ -110,7 +109,6 @@ def test_digits_of_teams_do_not_change_from_run_to_run():
 
 
 def teams_in(model):
-    """Frames of each team."""
     memory = assemble(system_of(model)).memory
     frames = memory["visit_node"][memory["team_visit"]].reshape(-1, TEAM_LANES)
     return [own[:count].tolist() for own, count in zip(frames, memory["team_count"], strict=True)]

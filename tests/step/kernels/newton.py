@@ -59,7 +59,6 @@ class Newton:
         self.auxiliaries = np.arange(self.velocities, first)
 
     def begin(self, state: State) -> None:
-        """Put a state in."""
         memory, thetas = self.memory, self.assembly.initial_thetas(state)
         memory["position"][:], memory["rotation"][:] = state.position, state.rotation
         memory["eta"][:], memory["velocity"][:] = state.eta, state.velocity
@@ -90,7 +89,6 @@ class Newton:
         return self.memory["row_relaxation"].copy()
 
     def energies_balance(self, unknowns) -> bool:
-        """Whether the energies of the step change by its work."""
         return self._evaluate(unknowns, LEDGER)
 
     def _evaluate(self, unknowns, wanted) -> bool:

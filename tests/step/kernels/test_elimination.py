@@ -91,13 +91,11 @@ def net(side, dimension):
 
 @pytest.fixture
 def small_groups(monkeypatch):
-    """Groups and dissections in models of any size."""
     monkeypatch.setattr(elimination, "LARGE_FILL", 1)
     monkeypatch.setattr(elimination, "LEAST_DISSECTED", 6)
 
 
 def groups_of(memory):
-    """Rows of what is eliminated together."""
     return memory["visit_size"][memory["visit_apart"] == TOGETHER]
 
 
@@ -159,7 +157,6 @@ def test_springs_between_elastic_bodies_and_strings_are_eliminated_too(dimension
 
 
 def initial_state_of(system, rng):
-    """As placed, at random velocities; joints may be open."""
     state = undeformed(system)
     return replace(state, velocity=rng.normal(size=len(state.velocity)))
 

@@ -22,14 +22,12 @@ def segments_for_short_bodies(monkeypatch):
 
 
 def held(model, a, b):
-    """A joint to the ground, one to the other body, a distance."""
     model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.start))
     model.connect(ph.Spherical(a.at(0.7), b.origin))
     model.connect(ph.Distance(a.at(0.5), model.ground.at((0, 1, 0))))
 
 
 def sprung(model, a, b):
-    """Springs to the ground, to the other body; an angle."""
     pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), a.start))
     model.apply(pin.spring(80.0, rest=0.3, damping=6.0, potential=POTENTIAL))
     for first, second in ((a.end, model.ground.at((2, 1, 0))), (a.at(0.6), b.origin)):
@@ -37,7 +35,6 @@ def sprung(model, a, b):
 
 
 def loaded(model, a, b):
-    """Forces and moments, of which some follow."""
     plane = model.dimension == 2
     for axes in ("world", "body"):
         model.apply(ph.Force(a.at(0.6), (20.0, -30.0, 0.0 if plane else 10.0), axes=axes))
