@@ -33,15 +33,6 @@ def test_a_cantilever_under_its_weight():
     assert about == pytest.approx(model.linearize([beam.end], at="static").modes(1).frequencies, rel=1e-12)
 
 
-def test_a_pendulum_on_a_spring():
-    """m g l cos(angle) = k (angle0 - angle), found again by root finding."""
-    model = sprung_pendulum()
-    (pin,), rest = model.joints, model.equilibrium()
-    angle = brentq(lambda a: 2.0 * 9.81 * 0.5 * np.cos(a) + 8.0 * a, -1.5, 0.0, xtol=1e-14)
-    assert rest.angle(pin) == pytest.approx(angle, abs=1e-10)
-    assert rest.element_force(model.elements[0]) == pytest.approx(-8.0 * angle, rel=1e-9)
-
-
 @pytest.mark.parametrize("body", [ph.PointMass(2.0), ph.RigidBody(2.0, (0.1, 0.1, 0.1))])
 def test_a_mass_on_a_spring(body):
     """m g / c below; no force of a joint or a body is there to compare with."""

@@ -147,22 +147,6 @@ def test_a_bead_on_a_whirling_stiff_rod_runs_out_like_cosh():
     assert motion[ph.JointPosition(slide)] == pytest.approx(0.1 * np.cosh(2.0 * motion.time), abs=2e-6)
 
 
-def test_a_collar_slides_down_an_inclined_rod_against_friction():
-    slope, mu = 0.6, 0.3
-    way = np.array([np.cos(slope), -np.sin(slope), 0.0])
-    model = ph.Model(gravity=(0, -9.81, 0))
-    _, slide = bead(model, fixed_rod(model, [(0, 0, 0), way]), 0.1, speed=0.3)
-    model.apply(slide.friction(coefficient=mu, bristle=1e5, bristle_damping=10.0))
-    motion = model.simulate(0.4, step=1e-3)
-    a = 9.81 * (np.sin(slope) - mu * np.cos(slope))
-    rate = motion[ph.JointRate(slide)]
-    assert (rate[350] - rate[50]) / 0.3 == pytest.approx(a, rel=1e-6)
-    lost = motion.energy.dissipated
-    assert np.diff(lost).min() >= 0 and lost[-1] == pytest.approx(
-        0.2 * 9.81 * mu * np.cos(slope) * (motion[ph.JointPosition(slide)][-1] - 0.1), rel=1e-3
-    )
-
-
 @pytest.mark.parametrize("size", [None, 0.02])
 @pytest.mark.parametrize("kind", ["rod", "string", "beam"])
 def test_a_bead_that_starts_from_rest_slides_as_coulomb_says(kind, size):
