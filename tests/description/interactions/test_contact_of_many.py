@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import skfem
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
@@ -138,21 +137,6 @@ def test_the_centre_of_a_ball_touches_by_its_radius():
     assert ph.Contact(model.bodies[0].point((0.0, 0.0, -0.1)), floor, stiffness=1e5).radius == 0
 
 
-def test_a_whole_ball_on_a_surface_is_a_contact_of_two_that_sticks():
-    """With what only such contacts have: Newton's coefficient, a stopping way v^2 7 / (10 g b / r)."""
-    model = ph.Model(gravity=(0, 0, -GRAVITY))
-    floor, ball = ph.Plane(model.ground.at((0, 0, 0))), ph.RigidBody.sphere(0.1, 500.0)
-    dropped = model.add(ball, position=(0, 0, 0.2))
-    rolled = model.add(ball, position=(1, 0, 0.1), velocity=(0.2, 0, 0), angular_velocity=(0, 2, 0))
-    model.apply(ph.Contact(dropped, floor, stiffness=1e8, restitution=0.5))
-    model.apply(ph.Contact(rolled, floor, friction=0.3, rolling=1e-3))
-    motion = model.simulate(0.4, 1e-3, progress=False)
-    height = motion.position(dropped.origin)[motion.time > 0.15, 2].max() - 0.1
-    assert height == pytest.approx(0.5**2 * 0.1, rel=0.01)
-    way = motion.position(rolled.origin)[-1, 0] - 1
-    assert way == pytest.approx(0.2 * 0.4 - 5 / 14 * GRAVITY * 1e-3 / 0.1 * 0.4**2, rel=1e-3)
-
-
 @pytest.mark.parametrize("kind", ["box", "beam"])
 def test_joint_forces_at_both_ends_of_a_run_have_the_pairs_that_push(kind):
     """Normal forces and friction: those of runs that begin there, or go on and have means of two steps."""
@@ -234,21 +218,6 @@ def test_the_legs_of_a_hairpin_meet_and_stay_apart(kind):
     assert (motion.energy.dissipated[-1] > 1e-6) == (friction > 0)
     for momentum in (motion.momentum.linear, motion.momentum.angular):
         assert np.ptp(momentum, axis=0) == pytest.approx(0, abs=1e-13)
-
-
-def test_a_soft_block_lands_on_a_floor_and_a_ball_and_stays():
-    model = ph.Model(gravity=(0, 0, -GRAVITY))
-    mesh = skfem.MeshHex().refined(1).scaled((0.1, 0.1, 0.1))
-    soft = ph.SoftBody(mesh, ph.NeoHookean(3e4, 0.3), 1000.0, order=1, viscosity=0.02)
-    block = model.add(soft, "block", position=(-0.05, -0.05, 0.015))
-    floor = ph.Plane(model.ground.at((0, 0, 0)))
-    ball = ph.Surface(model.ground.at((0.0, 0.0, -0.02)), ph.Sphere(0.03))
-    model.apply(ph.Contact(block, [floor, ball], stiffness=1e3, friction=0.5, damping=1e4))
-    motion = model.simulate(0.16, 4e-3, progress=False)
-    low = motion.recording.position[:, :, 2].min(axis=1)
-    assert low.min() < 0.0 and motion.energy.kinetic[-1] < 0.2 * motion.energy.kinetic.max()
-    assert motion.position(block.point((0.05, 0.05, 0.0)))[:, 2].min() > 0.003  # on the ball, whose top is at 0.01
-    assert ledger(motion) <= 1e-12
 
 
 def test_equilibria_and_linear_models_see_the_pairs_that_touch():

@@ -59,25 +59,6 @@ def test_the_distance_of_pieces_is_the_least_over_both():
         assert motion.energy.spring[0] == pytest.approx(0.5e4 * (0.02 * least) ** 2, rel=1e-9)
 
 
-@pytest.mark.parametrize("angle", [90.0, 3.0, 0.0])
-def test_rods_that_fall_on_each_other_keep_energy_and_momenta(angle):
-    model, rod = ph.Model(), ph.Rod(1.0, ph.CircularSection(0.04), ph.Material(1e8, 1000.0), elements=6)
-    one = model.add(rod, "one", position=(-0.5, 0, 0))
-    turn = Rotation.from_euler("z", angle, degrees=True)
-    place = np.array([0.03, 0.01, 0.05]) - turn.apply([0.5, 0, 0])
-    other = model.add(rod, "other", position=place, rotation=turn, velocity=(0, 0, -1.0))
-    contacts = model.apply(ph.Contact([one], [other], radius=0.02, stiffness=1e5, restitution=1))
-    motion = model.simulate(0.1, 5e-3, progress=False)
-    assert motion.contact_steps[-1] > 0 and motion.energy.kinetic.min() < 0.999 * motion.energy.kinetic[0]
-    assert np.ptp(motion.energy.total) <= 1e-12
-    assert np.ptp(motion.momentum.linear, axis=0) == pytest.approx(0, abs=1e-14)
-    assert np.ptp(motion.momentum.angular, axis=0) == pytest.approx(0, abs=1e-14)
-    assert motion.iterations[-1] <= 8 * motion.contact_steps[-1]
-    again = model.replace().simulate(0.1, 5e-3, progress=False)
-    assert np.array_equal(again.recording.position, motion.recording.position)
-    refused(ph.ModelError, "no force along a coordinate", lambda: motion.element_force(contacts))
-
-
 @pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
 @pytest.mark.filterwarnings("ignore::phlexible.errors.StepWarning")
 def test_pairs_near_each_other_give_the_digits_of_all_pairs(monkeypatch):
@@ -123,6 +104,8 @@ def test_what_is_no_contact_group_is_refused_by_name():
     near = model.apply(ph.Contact([one.origin, other.origin], radius=0.01, stiffness=1.0, damping=0.1))
     refused(ph.ModelError, "lossless models", lambda: model.simulate(0.1, 1e-2, order=4))
     assert str(near) == "Contact(2 parts)"
+    motion = model.simulate(1e-3, 1e-3, progress=False)
+    refused(ph.ModelError, "no force along a coordinate", lambda: motion.element_force(near))
 
 
 GRAVITY = 9.81

@@ -111,33 +111,3 @@ def test_slopes_and_curvatures_of_gaps_are_those_of_their_values(gap, values):
     curves = [(coordinate.gradient(up) - coordinate.gradient(down)) / (2 * step) for up, down in sides]
     assert coordinate.gradient(y) == pytest.approx(np.array(slopes), abs=1e-8)
     assert coordinate.hessian(y) == pytest.approx(np.array(curves), abs=1e-8)
-
-
-def capstan(friction, wrap=np.pi, radius=0.1, straight=0.05):
-    """A light rope over a pulley that turns against it: one end is held, a load of 10 N hangs on the other."""
-
-    def shape(s):
-        angle = np.pi - np.clip((s - straight) / radius, 0, wrap)
-        below = max(straight - s, 0) + max(s - straight - radius * wrap, 0)
-        return radius * np.cos(angle), radius * np.sin(angle) - below, 0
-
-    model = ph.Model(gravity=(0, -10.0, 0), dimension=2)
-    string = ph.String(radius * wrap + 2 * straight, 0.01, 24, ph.LinearLaw(2e4), viscosity=2e-3)
-    rope = model.add(string, "rope", shape=shape)
-    load = model.add(ph.PointMass(1.0), "load", position=shape(string.length))
-    held = model.connect(ph.Spherical(model.ground.at(shape(0.0)), rope.start))
-    model.connect(ph.Spherical(rope.end, load.origin))
-    pulley = model.add(ph.RigidBody(1.0, 0.01), "pulley")
-    bearing = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), pulley.origin))
-    model.apply(bearing.drive(angle=lambda t: 20.0 * t))
-    groove = ph.Surface(pulley.origin, ph.Cylinder(radius, 0.05))
-    model.apply(ph.Contact(rope, groove, stiffness=1e4, damping=1e6, friction=friction))
-    return model, held
-
-
-@pytest.mark.filterwarnings("ignore::phlexible.errors.SlackStringWarning")
-def test_a_rope_on_a_pulley_pulls_as_the_capstan_says():
-    model, held = capstan(0.3)
-    motion = model.simulate(0.15, 2e-3, progress=False)
-    pull = -motion.reaction(held)[-10:-1, 1].mean()  # at the last instant without friction
-    assert pull == pytest.approx((10 + 0.01 * 0.05 * 10) * np.exp(-0.3 * np.pi), rel=1e-2)

@@ -36,12 +36,6 @@ def test_every_and_the_last_instant_are_stored():
     assert motion.position(motion["mass"].origin)[:, 0] == pytest.approx([0.0, 0.4, 0.8, 1.0], abs=1e-14)
 
 
-def test_a_duration_that_is_no_multiple_ends_with_a_shorter_step():
-    motion = falling_mass().simulate(0.25, 0.1)
-    assert motion.time == pytest.approx([0.0, 0.1, 0.2, 0.25])
-    assert motion.position(motion["mass"].origin)[-1, 0] == pytest.approx(0.25, abs=1e-14)
-
-
 def test_a_jump_of_a_load_on_a_breakpoint_is_exact():
     """Constant force 4 N up to 0.13 s: dv = 2 * 0.13, dx exact for a constant force (order 2)."""
 
