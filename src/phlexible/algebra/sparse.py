@@ -537,7 +537,8 @@ def dense_patches(matrix: Matrix) -> Sequence[tuple[slice, slice]]:
     of a matrix at least cost. The cost of a window is 30 plus its number of entries; it has at most 32 columns,
     and no two windows share a column. Empty for a zero matrix. Products with the matrix then are loops over dense
     blocks."""
-    return () if is_zero(matrix) else _cheapest_patches(tuple(_column_spans(matrix)))
+    spans = ((begin, end) if end else (matrix.shape[0], 0) for begin, end in row_spans(matrix.T))
+    return () if is_zero(matrix) else _cheapest_patches(tuple(spans))
 
 
 @lru_cache(maxsize=256)  # models that differ in numbers alone have the same patches
@@ -571,12 +572,6 @@ def _cheapest_patches(spans: tuple[tuple[int, int], ...]) -> tuple[tuple[slice, 
             result.append((slice(top, bottom), slice(begin, end)))
         end = begin
     return tuple(result[::-1])
-
-
-def _column_spans(matrix: Matrix) -> list[tuple[int, int]]:
-    """Return, for each column of a matrix, the index of its first nonzero row and the one after its last; (number
-    of rows, 0) for a zero column."""
-    return [(begin, end) if end else (matrix.shape[0], 0) for begin, end in row_spans(matrix.T)]
 
 
 def row_spans(matrix: Matrix) -> list[tuple[int, int]]:

@@ -62,19 +62,14 @@ def unshaped_skin(mass: float, inertia: Array, center: Array, ports: Array) -> S
     if reach == 0 and not len(ports):
         return solid_skin(_oriented_box(size, axes, center))
     is_compact = reach > 0 and nearest > EVEN * reach
-    if is_compact and _largest_moment(inertia) > COMPACT * mass * reach**2 and size.max() / 2 < FITTING * reach:
+    moment = float(inertia if inertia.ndim == 0 else np.linalg.eigvalsh(inertia)[-1])
+    if is_compact and moment > COMPACT * mass * reach**2 and size.max() / 2 < FITTING * reach:
         return solid_skin(_oriented_box(size, axes, center))
     ends = np.unique(np.round(ports, 12), axis=0)
     ends = ends[np.linalg.norm(ends - center, axis=1) > 1e-9 * max(reach, 1e-300)]
     nodes = np.concatenate([center[None], ends])
     lines = tuple(np.array([0, k + 1]) for k in range(len(ends)))
     return line_skin(nodes, np.zeros((len(nodes), 3, 0)), lines, np.zeros(1, dtype=np.int64))
-
-
-def _largest_moment(inertia: Array) -> float:
-    """Return the largest principal moment of inertia [kg m2] of an inertia tensor (3, 3). If only I_zz, shape (),
-    is known, return it."""
-    return float(inertia if inertia.ndim == 0 else np.linalg.eigvalsh(inertia)[-1])
 
 
 def _equal_box(mass: float, inertia: Array) -> tuple[Array, Array]:

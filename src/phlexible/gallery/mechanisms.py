@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, finite, positive, whole
+from phlexible.algebra.arrays import finite, positive, whole
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import PointMass, RigidBody
@@ -125,7 +125,8 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
 
     model = Model(gravity=(0.0, -gravity, 0.0))
     edges = np.diff(CORNERS, axis=0)
-    rods = [model.add(rod, f"rod {k + 1}", corners[k], _rotation_along(edges[k])) for k in range(len(edges))]
+    turns = [np.column_stack([edge, np.roll(edge, 1), np.cross(edge, np.roll(edge, 1))]) for edge in edges]
+    rods = [model.add(rod, f"rod {k + 1}", corners[k], turn) for k, turn in enumerate(turns)]
     ground = CORNERS[0] - CORNERS[-1]
     model.connect(Revolute(model.ground.at(corners[0]), rods[0].origin, axis=np.cross(ground, edges[0])))
     for k in range(4):
@@ -133,13 +134,6 @@ def bricard(length: float = 1.0, mass: float = 1.0, width: float = 0.1, gravity:
         model.connect(Revolute(rods[k].point(tip), rods[k + 1].origin, axis=axis))
     model.connect(Revolute(rods[4].point(tip), model.ground.at(corners[5]), axis=np.cross(edges[4], ground)))
     return model
-
-
-def _rotation_along(edge: Array) -> Array:
-    """Return a rotation matrix whose x axis is the unit vector ``edge`` along a coordinate axis. Its y axis is
-    ``edge`` with the components shifted cyclically by one, so that the matrix permutes the axes."""
-    second = np.roll(edge, 1)
-    return np.column_stack([edge, second, np.cross(edge, second)])
 
 
 # A fast crank-slider with a flexible coupler.

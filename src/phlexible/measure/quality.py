@@ -18,17 +18,14 @@ from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.mesh import BeamFields
 from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
-from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
-from phlexible.bodies.rod import LARGEST_ACCURATE_ROTATION, LARGEST_ROTATION, excess_bending
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.contact_members import Member, signed_distances
 from phlexible.description.interactions.functions import DirectionOf, PointOf
 from phlexible.description.interactions.loads import Load
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import Part, ports_of
-from phlexible.description.mechanism.wholes import RodInModel
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import (
     LargeDeflectionWarning,
@@ -37,9 +34,9 @@ from phlexible.errors import (
     StepWarning,
     StiffeningWarning,
 )
+from phlexible.measure.deformation_limits import GREATEST_DEFLECTION, INSTANTS, coarse_or_far, some_instants
 from phlexible.measure.energy import Energy, energy_of
 from phlexible.measure.reactions import slack_parts, sliders_out_of_balance
-from phlexible.measure.section_forces import rod_forces
 from phlexible.state.forces import coordinate_row
 from phlexible.state.recorded_run import RecordedRun, RecordedStates
 from phlexible.state.redundancy import redundancies, redundancy_text
@@ -240,125 +237,11 @@ def _impulse_response(system: System, run: RecordedRun, instant: int, force: Sca
     return float(row @ velocities), system.bodies[int(np.argmax(shares))].name
 
 
-# Finds meshed bodies that turned further in their frame than their strain holds (docs/theory.md, 3).
-
-GREATEST_TURN_IN_FRAME = 0.2  # of an interface relative to the frame [rad]
-GREATEST_LINEAR_TURN = 0.05
-GREATEST_DEFLECTION_IN_FRAME = 0.5  # of the size of a body
-INSTANTS = 2000  # at most so many are looked at
-
-
-def some_instants(run: RecordedRun) -> IntArray:
-    """Return the indices of at most 2000 evenly spread recorded instants of a run, at which its quality is
-    checked."""
-    return np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64)
-
-
-def large_turns(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each meshed body of a run that deforms beyond the limits of its strain measure.
-    The limits, relative to its frame, are interface rotations of 0.2 rad (linear strain: 0.05) and displacements
-    of half its size (linear strain: a tenth). A message says how much, since when, and what to do. At most 2000
-    instants are checked."""
-    for index, placed in enumerate(run.system.bodies):
-        body = placed.resolved
-        if not isinstance(body, FlexibleBody):
-            continue
-        rows = some_instants(run)
-        eta = run.elastic(index)[rows]
-        turns = np.einsum("kcn,tn->tkc", body.points.interfaces.rotations, eta)
-        sizes = np.linalg.norm(turns, axis=2).max(axis=1, initial=0.0)
-        is_linear = not len(body.data.strain.factors)
-        most = GREATEST_LINEAR_TURN if is_linear else GREATEST_TURN_IN_FRAME
-        ways = _deflections_of_mesh(body, eta) / placed.data.size
-        farthest = GREATEST_DEFLECTION if is_linear else GREATEST_DEFLECTION_IN_FRAME
-        beyond = np.flatnonzero((sizes > most) | (ways > farthest))
-        if not len(beyond):
-            continue
-        begin = run.recording.time[rows[beyond[0]]]
-        reached = f"an interface turns by up to {sizes.max():.2g} rad in its frame (good to {most:g})"
-        if not (sizes > most).any():
-            reached = f"it deflects by up to {ways.max():.2g} of its size in its frame (good to {farthest:g})"
-        remedy = (
-            'strain="green_lagrange" (or geometric_stiffness=)' if is_linear else 'frame="mean_axis" or a chord'
-        )
-        yield (
-            f"{placed.name} deforms further than its strain holds, from t = {begin:.4g} s on: {reached};"
-            f" energy and momenta are exact but not the shape: take {remedy}, several bodies in a row, or check its"
-            " material"
-        )
-
-
-def _deflections_of_mesh(body: FlexibleBody, eta: Array) -> Array:
-    """Return the largest displacement of a node of a meshed body by its n elastic coordinates ``eta`` (instants,
-    n), shape (instants,) [m]. Only the nodes are checked at which one of the n shape functions has its largest
-    component. The result is zero without elastic coordinates."""
-    shapes = body.points.shapes
-    if not shapes.size:
-        return np.zeros(len(eta))
-    nodes = np.unique(np.abs(shapes).argmax(axis=0))
-    moved = np.einsum("kcn,tn->tkc", shapes[nodes], eta)
-    return np.asarray(np.linalg.norm(moved, axis=2).max(axis=1))
-
-
-# Finds rods that bent further than their elements follow (docs/theory.md, 8).
-
-MARGIN = 1.2
-"""Times the elements that the greatest tension so far asks for."""
-
-
-def coarse_rods(run: RecordedRun) -> Iterator[str]:
-    """Yield a warning message for each rod of a run in which neighbouring sections rotate against each other by
-    more than elements represent accurately. A message says how much, when, and how many elements to use. At most
-    2000 instants are checked."""
-    if not run.mechanism.rods:
-        return
-    rows = some_instants(run)
-    for rod in run.mechanism.rods:
-        rotation = run.recording.rotation[rows][:, [run.system.index[placed] for placed in rod.handle.parts]]
-        cosine = (np.einsum("tkij,tkij->tk", rotation[:, 1:], rotation[:, :-1]) - 1) / 2
-        turn = np.arccos(np.clip(cosine, -1.0, 1.0)).max(axis=1, initial=0.0)
-        body, limit = rod.handle.body, LARGEST_ACCURATE_ROTATION[rod.handle.body.order]
-        if len(beyond := np.flatnonzero(turn > limit)):
-            most = float(turn.max())
-            excess = 100 * excess_bending(body.order, most, bool(rod.stress_free[..., 3:].any()))
-            count = int(np.ceil(body.elements * excess ** (1 / (2 * body.order))))
-            pull, carried, separated = _rod_tension(run, rod, int(rows[beyond[0]]) + 1)
-            because = f"(an error below 1 %){', order=2,' * (body.order == 1)} or check its material and loads"
-            if pull > carried:
-                count = int(np.ceil(MARGIN * body.elements * (pull / carried) ** 0.5))
-                because = (
-                    f"or a String: it is pulled by {pull:.3g} N, and beyond {carried:.3g} N sections that are"
-                    f" {separated:.3g} m separated turn to and fro"
-                )
-            yield (
-                f"{rod.handle.name} bends further than its elements follow, from t ="
-                f" {run.recording.time[rows[beyond[0]]]:.4g} s on:"
-                f" neighbouring sections turn by up to {most:.2g} rad against each other (good to {limit:g}, and"
-                f" beyond {LARGEST_ROTATION:g} rad they grow soft and fold), so that a moment bends it about"
-                f" {excess:.2g} % too far: take elements={count} or more {because}"
-            )
-
-
-def _rod_tension(run: RecordedRun, rod: RodInModel, count: int) -> tuple[float, float, float]:
-    """Return the largest tension of a rod in the first ``count`` instants of a run, a limit of tension, and the
-    distance of sections. The units are N, N and m. Beyond the limit, 4 times the least bending stiffness over the
-    squared distance, the sections oscillate.
-
-    Sections that rotate by phi to alternating sides shorten their mean direction by phi^2 / 2: the work of the
-    tension N is N l phi^2 / 2, the bending energy 2 EI phi^2 / l.
-    """
-    bending = min(float(stiffness.diagonal()[4:].min()) for each in rod.elements for stiffness in each.stiffness)
-    body = rod.handle.body
-    distance = body.length / (body.elements * body.order)
-    return float(rod_forces(run, rod)[:count, :, 0].max()), 4 * bending / distance**2, distance
-
-
 TOGETHER = 4096  # instants of equal beams
 
 # Finds beams that bent or stretched further than their strain measure holds (docs/theory.md, 3).
 
 GREATEST_SLOPE = 0.2
-GREATEST_DEFLECTION = 0.1  # of the length
 MOST_PARTS_NAMED = 32  # of a beam, beyond which cutting it is no remedy
 GREATEST_STRAIN = 0.1
 
@@ -366,7 +249,7 @@ GREATEST_STRAIN = 0.1
 def large_deflections(run: RecordedRun) -> list[str]:
     """Return warning messages about bodies of a run that deform more than their strain measure allows. For beams
     these are slopes above 0.2 or deflections above a tenth of the length, relative to their frames. Messages of
-    ``large_turns`` (meshed bodies) and ``coarse_rods`` follow. At most 2000 instants are checked."""
+    meshed bodies, rods and shells follow. At most 2000 instants are checked."""
     found: dict[int, str] = {}
     for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
         slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
@@ -384,7 +267,7 @@ def large_deflections(run: RecordedRun) -> list[str]:
                 f"length in its frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta "
                 f"are exact but not the shape: {remedy}"
             )
-    return [*(found[index] for index in sorted(found)), *large_turns(run), *coarse_rods(run)]
+    return [*(found[index] for index in sorted(found)), *coarse_or_far(run)]
 
 
 def large_strains(run: RecordedRun) -> list[str]:

@@ -1,5 +1,6 @@
 """Shells in models: statics of large rotation, integrals of motion, ports, pressure, contact, files."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -40,20 +41,56 @@ def test_a_hinged_edge_turns_freely() -> None:
     assert lift < 1e-3 < model.linearize().modes(2).frequencies[1]
 
 
-def test_rolled_up_by_a_moment() -> None:
-    length, count = 12.0, 8
-    strip = ph.Shell.plate(
-        length, 1.0, 0.1, ph.Material(1.2e6, 1.0, 0.0), (count, 1), {"start": "rigid", "end": "rigid"}
-    )
-    model, placed, _ = grounded(strip, by="start", name="strip")
-    bar = model.add(ph.RigidBody(1.0, (1, 1, 1)), "bar", position=(length, 0, 0))
-    model.connect(ph.Fixed(bar.origin, placed["end"]))
-    angle, bending = np.pi, 1.2e6 / 12 * 0.1**3
+def rolled_up(count: int, curved: float = 0.0, angle: float = np.pi) -> tuple:
+    """A strip, 12 long, that is ``curved`` without stress and that a moment bends by a further ``angle``."""
+    length, bending = 12.0, 1.2e6 / 12 * 0.1**3
+
+    def arc(u: float, v: float) -> tuple[float, float, float]:
+        reach = length * u * np.sinc(curved * u / (2 * np.pi))
+        return reach * np.cos(curved * u / 2), v, reach * np.sin(curved * u / 2)
+
+    def normals(x: np.ndarray) -> tuple[float, float, float]:
+        turn = 2 * np.arctan2(x[2], x[0])
+        return -np.sin(turn), 0.0, np.cos(turn)
+
+    edges = {"u0": "rigid", "u1": "rigid"}
+    strip = ph.Shell.of(arc, 0.1, ph.Material(1.2e6, 1.0, 0.0), (count, 1), edges, directors=normals)
+    model, placed, _ = grounded(strip, by="u0", name="strip")
+    bar = model.add(ph.RigidBody(1.0, (1, 1, 1)), "bar", position=placed["u1"].initial_position())
+    model.connect(ph.Fixed(bar.origin, placed["u1"]))
     model.apply(ph.Torque(bar.origin, (0.0, -bending * angle / length, 0.0)))
-    x, _, z = model.equilibrium().position(bar.origin)
+    return model.equilibrium(), bar
+
+
+def bent(found, bar) -> float:
+    """The angle by which the end has turned."""
+    R = found.rotation(bar.origin)
+    return float(np.arctan2(R[2, 0], R[0, 0]) % (2 * np.pi))
+
+
+def test_rolled_up_by_a_moment() -> None:
+    length, count, angle = 12.0, 8, np.pi
+    with pytest.warns(ph.LargeDeflectionWarning, match=r"about 2\.7 % too far: take 1\.6 times as many elements"):
+        found, bar = rolled_up(count)
+    x, _, z = found.position(bar.origin)
     turn = np.arcsin(angle / count)  # of an element of length a: M = EI sin(turn) / a
     assert np.hypot(x, z) == pytest.approx(length / count * np.sin(count * turn / 2) / np.sin(turn / 2), rel=1e-3)
     assert (x, z) == pytest.approx((0.0, 2 * length / angle), abs=0.03 * length)
+
+
+@pytest.mark.parametrize(("curved", "angle"), [(0.0, 3.0), (1.5, 1.5), (3.0, -1.0)])
+def test_a_coarse_shell_says_how_far_a_moment_bends_it_and_how_many_elements_help(curved, angle) -> None:
+    """Closed form: a moment M turns the end by M L / EI, whatever curvature is without stress."""
+    with pytest.warns(ph.LargeDeflectionWarning, match="strip bends further than its elements follow") as given:
+        found = rolled_up(6, curved, angle)
+    told, times = map(float, re.findall(r"about (\S+) % too far: take (\S+) times", str(given[0].message))[0])
+    assert 100 * ((bent(*found) % (np.sign(angle) * 2 * np.pi)) / angle - 1) == pytest.approx(told, rel=0.15)
+    finer = rolled_up(int(np.ceil(6 * times)), curved, angle)
+    assert 0 < (bent(*finer) % (np.sign(angle) * 2 * np.pi)) / angle - 1 < 0.01
+
+
+def test_a_coarse_shell_that_does_not_bend_is_not_warned_of() -> None:
+    assert bent(*rolled_up(6, 3.0, 0.01)) == pytest.approx(0.01, rel=0.07)
 
 
 def tumbling(offset: float = 0.0) -> ph.Model:

@@ -111,7 +111,8 @@ def retained_shapes(
     Raises:
         ParameterError: nothing is left, or a mechanism is among the shapes.
     """
-    scale = _load_scale(framed.structure)
+    diagonal = framed.structure.stiffness.diagonal()
+    scale = 1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12))  # forces and moments in comparable sizes
     span = _Span(framed.structure)
     responses = span.extend(framed.responses(_elastic_loads(framed, loads, scale)))
     inertial = span.extend(framed.responses(_elastic_loads(framed, inertial_loads, scale)), fastest)
@@ -209,13 +210,6 @@ def _elastic_loads(framed: FramedStructure, loads: Array, scale: Array) -> Array
     balanced = framed.balanced_loads(loads)
     sizes = [np.linalg.norm(forces * scale[:, None], axis=0) for forces in (balanced, loads)]
     return balanced[:, sizes[0] > NO_RESPONSE * sizes[1]]
-
-
-def _load_scale(structure: ElasticStructure) -> Array:
-    """Return the factors 1 / sqrt(K_ii) of N unknowns from the diagonal of a structure's stiffness matrix K, shape
-    (N,). Loads multiplied by them have comparable sizes, whether they are forces or moments."""
-    diagonal = structure.stiffness.diagonal()
-    return np.asarray(1 / np.sqrt(np.maximum(diagonal, diagonal.max() * 1e-12)))
 
 
 # A floating body whose elastic coordinates are amplitudes of retained shapes with unit mass.

@@ -217,6 +217,16 @@ class ShellMesh(SoftMesh):
         unknowns, shape (N + k, 3)."""
         return np.asarray(np.concatenate([positions, directors])[np.concatenate(self._order)])
 
+    def bending_angles(self, vectors: Array) -> Array:
+        """Return the angle between the directors at both ends of each side of e elements, shape (e, 4) [rad]. It is
+        about an axis across the side and positive if the directors diverge; 0 within a triangle. ``vectors`` (N +
+        k, 3) are the positions and directors in the order of the unknowns."""
+        corners = vectors[self.element_nodes], vectors[self.element_directors] / self.gyration
+        side, change = (np.roll(each, -1, axis=1) - each for each in corners)
+        length = np.linalg.norm(side, axis=2) + np.finfo(float).tiny
+        angles = 2 * np.arcsin(np.clip(np.einsum("eki,eki->ek", side, change) / (2 * length), -1.0, 1.0))
+        return np.asarray(angles)
+
     def turned_directors(self, positions: Array) -> Array:
         """Return the k unit directors of a deformed shell without transverse shear, shape (k, 3). Each element
         rotates its directors with the inverse transpose of its deformation gradient, and the sums at nodes are

@@ -155,7 +155,8 @@ class RollingRow(JointRelation):
         if component is RollingCondition.HEIGHT:
             return (self._height(axis if dimension == 3 else None, up, directions),)
         along = directions[component is RollingCondition.SECOND]
-        spokes = self._spokes(axis, dimension)
+        across = AXES[:dimension] if axis is None or dimension == 2 else perpendicular_axes(axis)
+        spokes = tuple(DirectionOf(self.second, each) for each in across)
         part = RollingCoordinate("rolling", self.first, self.second, along, up, spokes, self.radius)
         return (RelationFunction((), 0.0, f"rolling, {self.component}", None, ((part, 1.0),)),)
 
@@ -167,10 +168,6 @@ class RollingRow(JointRelation):
             tilt = TiltCoordinate("tilt", self.first, self.second, directions, (0.0,) * len(directions), spin_axis)
             return RelationFunction((), 0.0, "rolling, height", None, (*parts, (tilt, -self.radius)))
         return RelationFunction((), self.radius, "rolling, height", None, parts)
-
-    def _spokes(self, axis: Array | None, dimension: int) -> tuple[DirectionOf, ...]:
-        across = AXES[:dimension] if axis is None or dimension == 2 else perpendicular_axes(axis)
-        return tuple(DirectionOf(self.second, each) for each in across)
 
     def __repr__(self) -> str:
         return self.name or f"Rolling({self.second}, {self.first}, {self.component})"

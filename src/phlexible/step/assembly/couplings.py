@@ -221,14 +221,9 @@ class Couplings:
         found: dict[int, list[int]] = {}
         for number, each in enumerate(self.interactions):
             if each.row >= 0:
-                found.setdefault(self._constraint_of(each.row), []).append(number)
+                constraint = np.searchsorted(self._starts[: self.constraint_count + 1], each.row, side="right") - 1
+                found.setdefault(int(constraint), []).append(number)
         return found
-
-    def _constraint_of(self, row: int) -> int:
-        """Return the index of the constraint (joint, drive or relation) to which a scalar constraint equation
-        belongs. ``row`` is the index of the equation."""
-        starts = self._starts[: self.constraint_count + 1]
-        return int(np.searchsorted(starts, row, side="right")) - 1
 
     def _bound_carriers(self, constraint: int) -> set[int]:
         """Return the carriers (floating bodies or nodes) on which a constraint acts, directly or through joint
