@@ -80,6 +80,20 @@ def test_what_fails_is_recorded_and_read_up_to_there():
         ph.batch(build, {"length": [-1.0, -2.0], "blows": [False, False]}).simulate(1e-2, 1e-3, place)
 
 
+def test_a_mechanism_that_fails_in_its_first_step_has_no_accelerations():
+    def build(fails):
+        model = cart(1.0)
+        model.apply(model.joints[0].motor(lambda t, y: 1.0 / (0.0 if fails else 1.0)))
+        return model
+
+    def accelerations(model):
+        return {"a": ph.JointAcceleration(model.joints[0])}
+
+    runs = ph.batch(build, {"fails": [True, False]}).simulate(1e-2, 1e-3, accelerations)
+    assert list(runs.failures) == [0] and isinstance(runs.failures[0], ph.errors.FunctionError)
+    assert np.isnan(runs["a"][0]).all() and runs["a"][1] == pytest.approx(np.ones(11))  # (1 + 1) N over 2 kg
+
+
 def test_threads_step_at_the_same_time(monkeypatch):
     """The steps of each of two threads begin once those of the other have begun."""
     both, steps_of = Barrier(2), stepper.advance

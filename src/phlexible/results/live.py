@@ -548,7 +548,7 @@ class LiveRun:
     def state(self) -> State:
         """Return the present state (poses, elastic coordinates, velocities) of all bodies of this live run, for
         ``simulate(initial=...)`` and ``linearize(state=...)``."""
-        return self._now().state(0)
+        return self.now.recording.state(0)
 
     def save(self) -> SavedInstant:
         """Return a copy of the present state of this live run with its inputs and the history of the time
@@ -620,17 +620,17 @@ class LiveRun:
     def now(self) -> RecordedRun:
         """Return the present instant of this live run as a recorded run of one instant, from which sensors are
         evaluated."""
-        return RecordedRun(self.system, self._now(), self._is_redundant)
+        return RecordedRun(self.system, self.stepper.instant(self.time, self._stored.last.rows), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
         """Return the motion that consists of the present instant of this live run alone, for drawing."""
-        return Motion(self.system, self._now())
+        return Motion(self.system, self.now.recording)
 
     @property
     def motion(self) -> Motion:
         """Return the motion of all stored time steps of this live run so far."""
-        recording = self._now()
+        recording = self.now.recording
         if self.steps:
             recording = self._stored.recording(self.system, self.stepper.work_sources, self._run.halvings)
         return Motion(self.system, recording, warnings=[*self._warnings])
@@ -638,11 +638,6 @@ class LiveRun:
     def __repr__(self) -> str:
         steps = how_many(self.steps, "step")
         return f"LiveRun(t = {self.time:g} s, {steps} of {self.step_size:g} s, {self.inputs!r})"
-
-    def _now(self) -> RecordedStates:
-        """Return the recorded states of the present instant of this live run: positions, velocities, energies and
-        forces as arrays of one row."""
-        return self.stepper.instant(self.time, self._stored.last.rows)
 
 
 # A run that is stepped, in a browser: its inputs are numbers on the page.

@@ -35,6 +35,7 @@ from phlexible.results.live import LiveRun, SavedInstant
 from phlexible.results.live_rows import LiveRows, run_in_threads
 from phlexible.results.motion import Motion
 from phlexible.results.progress import is_bar_shown, progress_bar
+from phlexible.state.recorded_run import LEAST
 from phlexible.step.integration.lane_loop import LaneLoop, run_in_lanes
 from phlexible.step.integration.schemes import StepOptions
 from phlexible.step.integration.step_calls import TURN, WholeRun, completed
@@ -286,8 +287,9 @@ class Batch:
                     motion = yield from simulation(model, duration, step, initial, StepOptions(**rest))
                     reading = _Reading.of(motion, wanted)
                 except Exception as error:
-                    before, fails = getattr(error, "motion", None), _Reading(error=error)
-                    reading = _Reading.of(before, wanted, error) if isinstance(before, Motion) else fails
+                    before, reading = getattr(error, "motion", None), _Reading(error=error)
+                    if isinstance(before, Motion) and len(before.time) >= LEAST:  # as many as accelerations take
+                        reading = _Reading.of(before, wanted, error)
             return replace(reading, warnings=tuple(given))
 
         TURN.set(turn)
