@@ -356,6 +356,6 @@ def check_stability(mechanics: LinearMechanics) -> None:
     """
     if rate := growth_rate(mechanics):
         raise EquilibriumError(
-            f"the static equilibrium is unstable: a motion grows with exp({rate:.4g} t); move the initial pose"
-            " towards the stable one, or give state=; linearize(state=equilibrium().state) is about this one"
+            f"the static equilibrium is unstable: an undamped motion grows with exp({rate:.4g} t); move the initial"
+            " pose towards the stable one, or give state=; linearize(state=equilibrium().state) is about this one"
         )

@@ -73,8 +73,8 @@ class Equilibrium(Readings):
         if not rate:
             return ""
         return (
-            f"the equilibrium is unstable: a small motion grows with exp({rate:.4g} t); for a stable one start"
-            " beside it (position, rotation, state=), or add a small load that says to which side the model falls"
+            f"the equilibrium is unstable: a small undamped motion grows with exp({rate:.4g} t); for a stable one"
+            " start beside it (position, rotation, state=), or add a small load that says to which side the model falls"
         )
 
     @property
