@@ -74,7 +74,7 @@ class Equilibrium(Readings):
             return ""
         return (
             f"the equilibrium is unstable: a small undamped motion grows with exp({rate:.4g} t); for a stable one"
-            " start beside it (position, rotation, state=), or add a small load that says to which side the model falls"
+            " start beside it (position, rotation, state=), or add a small load that says to which side it falls"
         )
 
     @property
