@@ -161,7 +161,8 @@ class RecordingStepper(Stepper):
         elif taken == 1:
             states = [self.memory.state.copy()]
         else:
-            states = _without_means(call.rows[:taken].copy(), len(rows.first))
+            stored = _without_means(call.rows[:taken].copy(), len(rows.first))
+            states = np.pad(stored, ((0, 0), (0, len(begin) - stored.shape[1])))  # guesses do not count
         times = substep_times(ends, step, course.shares)[0]
         moving, loads = call.moving[: taken * parts + 1], call.loads[: taken * parts]
         states = np.concatenate([begin[None], states])
@@ -446,14 +447,14 @@ def integrate_logged(
     run = Simulation(
         system, stepper, start, instants, options.every, stored.take, tolerance, is_late=True, conditions=conditions
     )
-    begin = stepper.now(start.time)
+    begin = stepper.memory.state.copy()
     completed(run.run(_no_progress))
     if warns:
         steps = options.stored_steps(instants.full) or None
         told = stiff_strings(system, instants.step) if tolerance is None else []
         for text in [*told, *long_steps(RecordedRun(system, stored.recording), steps)]:
             warn_user(text, StepWarning)
-    return np.concatenate([array[:1].reshape(-1) for array in begin.values()]), stored.times
+    return begin, stored.times
 
 
 def _initial_locks(assembly: Assembly) -> Array:

@@ -39,7 +39,7 @@ class ThreadLayout:
     Attributes:
         structure: structure of all mechanisms, which is constant in their programs.
         header: counts by their indices in a header, zero where addresses belong.
-        state_size: count of numbers of the state, the first array of a thread.
+        state_size, row_size: counts of numbers of the state, the first array of a thread, and of a stored row.
         arrays: lengths of the others, which begin as zeros or, the last ones, with numbers of the system's tables.
         data: names of these tables, in the order of their arrays.
         locations: index of a table in a header -> number of the array (-1: the state) and of its first entry in it.
@@ -49,7 +49,7 @@ class ThreadLayout:
         self.structure = specialized_structure(example, example)
         header, indices, length = example.header_layout
         self.header: list[int] = header.tolist()
-        self.state_size = example.counts["state_size"]
+        self.state_size, self.row_size = (example.counts[name] for name in ("state_size", "row_size"))
         begins = sorted({begin for begin in indices.values() if begin >= self.state_size})
         ends = [*begins[1:], length]
         self.arrays = [end - begin for begin, end in zip(begins, ends, strict=True)]
@@ -121,7 +121,8 @@ def thread_program(
     ``ph_steps(tables, columns, state, row, loads, requests, counts, size, n)`` advances n mechanisms by ``counts``
     [n] steps of length ``size`` [s], and replaces the counts by those of the steps taken. ``tables`` are numbers of
     the system, shape (numbers, ``columns``), of one column for all or of one for each; ``state`` and ``row`` (the
-    last instant as it is stored) have the shape (state numbers, n), ``loads`` (3 loads, n), ``requests`` (n,).
+    last instant as it is stored) have the shapes (state numbers, n) and (row numbers, n), ``loads`` (3 loads, n),
+    ``requests`` (n,).
 
     ``ph_velocities(tables, columns, state, found, counts, n)`` projects velocities so that they satisfy the
     joints, shape (velocities, n); ``counts`` [n] become 1, or 0 where that fails.
@@ -357,7 +358,7 @@ class _StepsOfThread(_OfThread):
         far, near = (builder.bitcast(each, _REALS) for each in (asked, request))
         self.emit_copy(builder, dtype.itemsize // 8, (far, _LONG(1), _LONG(0)), near, False)
         count = 3 * layout.header[PLACES["load_values"]]
-        held, stored = self.alloca(builder, AT_ONCE * count), self.alloca(builder, layout.state_size)
+        held, stored = self.alloca(builder, AT_ONCE * count), self.alloca(builder, layout.row_size)
         for k in range(AT_ONCE):
             self.emit_copy(builder, count, (loads, n, thread), builder.gep(held, [_LONG(k * count)]), False)
         reactions = layout.header[PLACES["reactions"]]
@@ -371,7 +372,7 @@ class _StepsOfThread(_OfThread):
             nothing,
             (held, _LONG(AT_ONCE * count)),
             (first, _LONG(reactions)),
-            (stored, _LONG(layout.state_size)),
+            (stored, _LONG(layout.row_size)),
         ]
         with cgutils.for_range(builder, builder.sdiv(builder.add(wanted, _LONG(AT_ONCE - 1)), at_once)) as loop:
             rest = builder.sub(wanted, builder.mul(loop.index, at_once))
@@ -385,7 +386,7 @@ class _StepsOfThread(_OfThread):
             with builder.if_then(builder.icmp_signed("!=", done, most)):
                 loop.do_break()
         self.emit_copy(builder, layout.state_size, (state, n, thread), kept, True)
-        self.emit_copy(builder, layout.state_size, (row, n, thread), stored, True)
+        self.emit_copy(builder, layout.row_size, (row, n, thread), stored, True)
         builder.store(builder.load(taken), builder.gep(counts, [thread]))
         builder.ret_void()
 

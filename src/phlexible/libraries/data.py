@@ -343,6 +343,7 @@ class ModelData:
             "HEADER": len(header),
             "NUMBERS": numbers,
             "STATE": counts["state_size"],
+            "ROW": counts["row_size"],
             "MOVING": counts["moving"],
             "LOADS": counts["load_values"],
             "ROWS": counts["rows"],
@@ -366,7 +367,7 @@ class ModelData:
         found |= {"CONTROLLERS": len(self.controllers), "WATCHED": self.watched, "TURNS": turns}
         memory_size = turns + 3 * counts["load_values"] + sum(each.memory for each in self.controllers)
         found["CONTROL"] = memory_size if self.controllers else 0
-        found["ROOM"] = max(counts["state_size"], *(each.order for each in self.controllers), 0)
+        found["ROOM"] = max(counts["row_size"], *(each.order for each in self.controllers), 0)
         found |= {"SOURCES": len(sources), "MEASURED": sum(each.count for each in sources)}
         found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.entries)}

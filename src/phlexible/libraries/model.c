@@ -324,7 +324,7 @@ static int advance(ph_model *m, ph_request *asked, const double *sizes, int subs
     int64_t rows = count ? 0 : 1; /* the state as it is */
     return ph_k_advance(m->header, PH_HEADER, (void *)sizes, substeps, asked, 1, m->moving,
                         (instants + 1) * 3 * PH_MOVING, m->loads, instants * 3 * PH_LOADS, m->reactions, PH_REACTIONS,
-                        m->row, rows * PH_STATE, found);
+                        m->row, rows * PH_ROW, found);
 }
 
 /* Functions of time in a substep from ``begin`` on, of which the first so many are known. */

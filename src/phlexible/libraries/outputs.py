@@ -142,7 +142,7 @@ class MeasuredValues:
         self._keys = {part.key: k for k, part in moving if isinstance(part, CarriedVector)}
         self._sources: dict[object, MeasuredSource] = {}
         self._origins: list[object] = []
-        self._state = self._entries(-1, -1 - counts["state_size"], -1)
+        self._state = self._entries(-1, -1 - counts["row_size"], -1)
         self._velocities = self._entries(0, counts["velocities"])
 
     @cached_property

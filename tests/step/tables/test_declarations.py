@@ -44,23 +44,28 @@ def test_tables_lie_apart_and_stored_ones_side_by_side():
     made = memory()
     spans = []
     for table in TABLES:
-        if table.kind is not Kind.COUNT and table.writer not in (Writer.VIEW, Writer.STATE):
+        if table.kind is not Kind.COUNT and table.writer not in (Writer.VIEW, Writer.STATE, Writer.GUESS):
             array = made[table.name]
             assert array.shape == (table.entries(made.counts), *SHAPES[table.kind])
             spans.append((array.ctypes.data, array.ctypes.data + array.nbytes))
     spans = sorted(span for span in spans if span[0] < span[1])
     assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
     made.state[:] = np.arange(len(made.state))
-    stored = [made[table.name].ravel() for table in TABLES if table.writer is Writer.STATE]
-    assert np.concatenate(stored) == pytest.approx(made.state, abs=0)
-    rows = np.stack([made.state, 2 * made.state])
+    stored, rest = (
+        np.concatenate([made[table.name].ravel() for table in TABLES if table.writer is writer])
+        for writer in (Writer.STATE, Writer.GUESS)
+    )
+    assert np.array_equal(np.concatenate([stored, rest]), made.state)
+    assert len(stored) == made.counts["row_size"] < len(made.state)
+    assert np.array_equal(made["reaction"], stored[-made.counts["reactions"] :])
+    rows = np.stack([stored, 2 * stored])
     assert made.rows(rows)["velocity"][1] == pytest.approx(2 * made["velocity"], abs=0)
 
 
 def test_a_table_of_a_wrong_size_is_refused():
     made = memory()
     given = {t.name: made[t.name] for t in TABLES if t.kind is not Kind.COUNT and t.writer is Writer.SYSTEM}
-    given |= {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and t.name != "state_size"}
+    given |= {t.name: made.counts[t.name] for t in TABLES if t.kind is Kind.COUNT and not t.name.endswith("_size")}
     Memory(given)
     with pytest.raises(AssertionError, match="mass has shape"):
         Memory({**given, "mass": made["mass"][:-1]})

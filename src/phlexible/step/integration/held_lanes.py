@@ -22,7 +22,7 @@ class StateColumns:
 
     Attributes:
         state: states of all mechanisms, shape (state size, mechanisms).
-        row: last stored instant of each mechanism, of the same shape.
+        row: last stored instant of each mechanism, shape (row size, mechanisms).
         loads: load values in the steps to come, shape (3 loads, mechanisms).
         requests: requests of the calls, whose steps continue, shape (mechanisms,).
         counted: indices of numbers of the state of which a user is told.
@@ -31,7 +31,7 @@ class StateColumns:
     def __init__(self, calls: Sequence[StepCall]) -> None:
         memory = calls[0].memory
         self.state = np.stack([call.memory.state for call in calls], axis=-1)
-        self.row = np.zeros_like(self.state)
+        self.row = np.zeros((memory.counts["row_size"], len(calls)))
         self.loads = np.stack([call.loads[0] for call in calls], axis=-1)
         self.requests = np.concatenate([call.request for call in calls])
         self._known = memory.offset_of("known_velocities")

@@ -12,7 +12,6 @@ from contextvars import copy_context
 from math import prod
 from sys import maxsize
 from typing import Any
-from weakref import ref
 
 import numpy as np
 
@@ -22,6 +21,9 @@ from phlexible.step.integration.step_calls import ALONE, Loop, Result, StartCall
 from phlexible.step.programs import advance, alone, announce_structure, connect_lanes
 from phlexible.step.tables.memory import LANES, LaneMemory, Memory, specialized_structure
 from phlexible.step.tables.requests import CONVERGED
+
+CACHED_ROWS = 16
+"""Stored instants of all lanes that are distributed together, while they are in the caches of the processor."""
 
 
 class LanesOfStructures:
@@ -74,8 +76,7 @@ class LaneLoop:
 
     def __init__(self, width: int, is_specialized: bool = False) -> None:
         self._structures, self._announced = LanesOfStructures(width, is_specialized), list[LaneMemory]()
-        self._stored: Array = np.empty(1)
-        self._views = ref(self._stored[:])
+        self._stored: Array = np.empty(1)  # pages that are new to the process take longer than steps
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
         """Advance the models of the largest group of ``calls`` with equal step sizes and options by time steps,
@@ -124,10 +125,9 @@ class LaneLoop:
         reactions = np.zeros((len(first.reactions), width))
         kept = (int(first.request[0]["since_stored"]) + steps) // int(first.request[0]["every"])
         shape = kept, first.rows.shape[1], width
-        if self._stored.size < prod(shape) or self._views() is not None:  # others read what was stored there
-            self._stored = np.empty(max(prod(shape), 1))  # pages that are new to the process take longer than steps
-        views = np.frombuffer(self._stored.data)  # lives as long as any view of it, rows of the calls too
-        self._views, rows = ref(views), views[: prod(shape)].reshape(shape)
+        if self._stored.size < prod(shape):
+            self._stored = np.empty(prod(shape))
+        rows = self._stored[: prod(shape)].reshape(shape)
         arguments = lanes.header, first.sizes, requests, moving, loads, reactions, rows
         if lanes.is_specialized and lanes not in self._announced:
             announce_structure(advance.of(lanes.header.dtype))
@@ -135,10 +135,13 @@ class LaneLoop:
         done = int(out_of_turn(advance.of(lanes.header.dtype), *arguments)[0])
         for lane, call in enumerate(calls):
             call.memory.state[:] = lanes.state[:, lane]
-            call.stored = rows[:, :, lane]
             call.reactions[:] = reactions[:, lane]
             call.is_in_lanes = True
             call.taken = (done, CONVERGED if done == steps else int(lanes.status[lane]))
+        for begin in range(0, kept, CACHED_ROWS):
+            part = rows[begin : begin + CACHED_ROWS]
+            for lane, call in enumerate(calls):
+                call.rows[begin : begin + len(part)] = part[:, :, lane]
 
 
 def run_in_lanes(runs: Sequence[WholeRun[Result]], lanes: LaneLoop) -> tuple[list[Result | Exception], Array]:

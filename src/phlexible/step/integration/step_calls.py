@@ -68,7 +68,6 @@ class StepCall:
     error: BaseException | None = None
     is_in_lanes: bool = False
     most: int | None = None  # steps that are to be taken alone; None: all
-    stored: Array | None = None  # rows that lanes stored in place of ``rows``
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -280,7 +280,7 @@ class Stepper(MechanismState):
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
-        rows.record_steps(taken, call.reactions, call.stored)
+        rows.record_steps(taken, call.reactions)
         return int(taken), int(status)
 
     def _call(self, rows: StoredRows, step: float, course: Course, purpose: Purpose) -> StepCall:
@@ -301,7 +301,7 @@ class Stepper(MechanismState):
             self._request[0] = self.request(len(course.loads) // len(self._sizes), longest, *options)
         loads = course.loads + self._controller_values if self._controller_values.size else course.loads
         reactions = np.zeros(len(rows.first))
-        given = self._sizes, self._request, course.moving, loads, reactions, rows.rest
+        given = self._sizes, self._request, course.moving, loads, reactions, rows.rows[rows.filled :]
         return StepCall(self.memory, *given, self._loop, self._laws.guard)
 
     def request(
@@ -406,7 +406,7 @@ class Stepper(MechanismState):
         """Number of floats that one time step needs in memory, by which the number of time steps in one call is
         limited. It counts the stored state, and value, first and second rate of each moving ground frame and
         drive, load and prescribed force."""
-        return len(self.memory.state) + 3 * (self.memory.counts["moving"] + self.load_values)
+        return self.memory.counts["row_size"] + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
         """Return a copy of all values on which later time steps depend (state, controllers, laws), shape

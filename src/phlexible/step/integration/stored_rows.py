@@ -116,24 +116,19 @@ class StoredRows:
         storage: rule which of the steps are stored.
 
     Attributes:
-        rows: the stored states, shape (instants, state size).
+        rows: the stored states, shape (instants, row size).
         first: reactions of the first step.
+        filled: number of rows that are filled.
         every, since_stored: store every n-th of the next steps; steps since the last one stored.
         continues: the step before had the same size, and ended at this state.
     """
 
     def __init__(self, memory: Memory, count: int, storage: Storage) -> None:
         kept = (storage.phase + count) // storage.every if count else 1
-        self.rows = np.empty((kept, len(memory.state)))
+        self.rows = np.empty((kept, memory.counts["row_size"]))
         self.first: Array = np.zeros(memory.counts["reactions"])
         self.every, self.since_stored, self.continues = storage.every, storage.phase, storage.continues
-        self._memory, self._row, self._open, self._is_first = memory, 0, -1, True
-
-    @property
-    def rest(self) -> Array:
-        """View of the array of stored states from the first instant on that is not filled yet, shape (instants,
-        state size)."""
-        return self.rows[self._row :]
+        self.filled, self._memory, self._open, self._is_first = 0, memory, -1, True
 
     @property
     def keeps_next(self) -> bool:
@@ -146,17 +141,12 @@ class StoredRows:
         present state."""
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
-    def record_steps(self, steps: int, reactions: Array, stored: Array | None = None) -> None:
+    def record_steps(self, steps: int, reactions: Array) -> None:
         """Count ``steps`` more time steps and the instants that they store; 0 steps change nothing. If the last
         stored instant is also the last computed one, its reactions become the mean with the ``reactions`` of the
-        first new step, shape (reactions,). ``stored`` are states in another array, shape (instants, state size):
-        it replaces the own array if it has all instants, else it is copied."""
+        first new step, shape (reactions,)."""
         if not steps:
             return
-        if stored is not None and len(stored) == len(self.rows):
-            self.rows = stored
-        elif stored is not None:
-            self.rest[: len(stored)] = stored
         if self._open >= 0:
             own = self.rows[self._open, self.rows.shape[1] - len(reactions) :]
             own += reactions
@@ -164,6 +154,6 @@ class StoredRows:
         if self._is_first:
             self.first[:] = reactions
         kept, self.since_stored = divmod(self.since_stored + steps, self.every)
-        self._row += kept
-        self._open = self._row - 1 if kept and not self.since_stored else -1
+        self.filled += kept
+        self._open = self.filled - 1 if kept and not self.since_stored else -1
         self._is_first, self.continues = False, True

@@ -172,7 +172,7 @@ def advance(
             kept = row
             row += 1
             set_vectors(t.moving0, given + 3 * t.moving * (step + 1) * substeps, t.moving)
-            store_state(t, rows + t.state_size * kept)
+            store_state(t, rows + t.row_size * kept)
     if asked.measures:
         set_vectors(t.moving0, given + 3 * t.moving * count * substeps, t.moving)
         begin_bodies(t, False)
@@ -193,7 +193,7 @@ def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row:
         if step == 0:
             first[i] = t.reaction[i]
         if stored_row >= 0:
-            own = t.state_size * (stored_row + 1) - t.reactions + i
+            own = t.row_size * (stored_row + 1) - t.reactions + i
             rows[own] = 0.5 * (rows[own] + t.reaction[i])
 
 
@@ -541,10 +541,10 @@ def set_vectors(target: Vectors, source: Reals, count: int) -> None:
 
 @compiled
 def store_state(t: Tables, stored: Reals) -> None:
-    """Compute the energies of the present state and copy all arrays of the state to ``stored``, shape (state
+    """Compute the energies of the present state and copy all of its stored arrays to ``stored``, shape (row
     size,). The largest time step error since the last stored state, ``t.step_error``, is copied with them and then
     set to zero. ``t`` contains all arrays of the model and its state."""
     begin_ports(t)
     compute_energies(t)
-    copy(t.state, stored, t.state_size)
+    copy(t.state, stored, t.row_size)
     t.step_error[0] = 0.0

@@ -25,6 +25,7 @@ class Writer(Enum):
     CLOCK = "before each step: functions of time"
     STEP = "in each step"
     STATE = "at the end of each step; stored"
+    GUESS = "at the end of each step, for the initial guess of the next one"
     VIEW = "none: other tables, one after the other, as one"
 
 
@@ -403,8 +404,8 @@ SLIDING_TABLES = parse_tables(
 
 
 # Offsets, sizes, packing, the stored state and the page of the documentation all follow from it. ``t.mass_of``
-# in a kernel is the table of that name. A table with the writer STATE is kept from step to step and is stored:
-# a stored row is all of them, one after the other, in the order of this list.
+# in a kernel is the table of that name. Tables with the writers STATE and GUESS are kept from step to step. Those
+# of STATE are stored: a stored row is all of them, one after the other, in the order of this list.
 
 TABLES: tuple[Table, ...] = (
     *parse_tables(
@@ -475,6 +476,7 @@ TABLES: tuple[Table, ...] = (
         fadings         | 1 | | relaxation times, each once
         teams           | 1 | | equal bodies that step in lanes, up to eight each
         state_size   | 1 | | of the state
+        row_size     | 1 | | of a stored row: the first entries of the state, without what only guesses need
         SYSTEM INTEGER
         type_of           | frames | | type of a frame
         carrier_block     | carriers | | block (carrier, carrier)
@@ -777,12 +779,9 @@ TABLES: tuple[Table, ...] = (
         STATE REAL
         eta               | elastic | |
         velocity          | velocities | | nu
-        previous_velocity | velocities | | of the step before, where Newton's method starts from
         known_velocities  | one | | steps or parts in a row, as far as it matters; 0: it is not known
         parts             | one | | substeps that contacts asked for last, where the next step starts
         step_taken        | one | s | length of the last step
-        line_miss         | 6 velocities | | what the line through the two before it missed of each, the last first
-        miss_product      | 49 recurrences | (m/s)^2 | of a miss and the six before it, for what follows from them
         work              | sources | J | since the start, by loads, then by given vectors in interactions
         theta             | forces | rad, m | coordinates, angles over full turns
         branch_strain     | branches | rad, m | e of its spring
@@ -797,9 +796,13 @@ TABLES: tuple[Table, ...] = (
         event_loss        | events | J | energy that it took
         multiplier        | rows | N, N m | of the last step
         force             | forces | N, N m | of the last step
+        GUESS REAL
+        previous_velocity | velocities | | of the step before, where Newton's method starts from
+        line_miss         | 6 velocities | | what the line through the two before it missed of each, the last first
+        miss_product      | 49 recurrences | (m/s)^2 | of a miss and the six before it, for what follows from them
         VIEW REAL
-        state             | state_size | | all stored tables
-        reaction          | reactions | | the last of them: multiplier and force
+        state             | state_size | | all tables that are kept from step to step
+        reaction          | reactions | | the last ones that are stored: multiplier and force
         """
     ),
     *ROD_TABLES,

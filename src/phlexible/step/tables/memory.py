@@ -32,8 +32,6 @@ NO_ENTRIES = {kind: np.zeros((0, *shape), dtype=TYPES[kind]) for kind, shape in 
 PLACES = {table.name: place for place, table in enumerate(TABLES)}
 """Of tables in a header."""
 
-STATE = tuple(table for table in TABLES if table.writer is Writer.STATE)
-
 HEADER = 2 * len(TABLES) + len(FUNCTIONS)
 """Integers in a header: counts or addresses of tables, their lengths, addresses of functions."""
 
@@ -78,6 +76,7 @@ def _table_indices(*writers: Writer) -> IntArray:
 
 
 _GIVEN, _STORED, _VIEWS = _table_indices(Writer.SYSTEM), _table_indices(Writer.STATE), _table_indices(Writer.VIEW)
+_STATE = np.concatenate([_STORED, _table_indices(Writer.GUESS)])
 _WRITTEN, _CHANGING = _table_indices(Writer.CLOCK, Writer.STEP), _table_indices(*set(Writer) - {Writer.SYSTEM})
 _TABLES = _table_indices(*Writer)
 _COUNTS = np.setdiff1d(np.arange(len(TABLES)), _TABLES)
@@ -170,18 +169,19 @@ class Memory:
         that change during a run. Arrays of the state come first, then arrays that time steps write. Counts and
         lengths are stored in the template of the header, offsets and ranges in this object. The length of the
         state is itself a count, so the lengths are computed twice."""
-        self.counts["state_size"] = 0
+        self.counts.update(state_size=0, row_size=0)
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
             counts = np.array([self.counts[name] for name in _COUNT_NAMES])
             entries[_TABLES] = _FACTORS * counts[_SIZED_BY] + _MORE
             sizes[_TABLES] = _WIDTHS * entries[_TABLES]
-            self.counts["state_size"] = state = int(sizes[_STORED].sum())
+            self.counts["row_size"] = row = int(sizes[_STORED].sum())
+            self.counts["state_size"] = state = int(sizes[_STATE].sum())
         self._template[_COUNTS] = counts
         self._template[len(TABLES) : 2 * len(TABLES)] = entries
         begins, lengths = np.zeros_like(sizes), -(-sizes[_WRITTEN] // ALIGNED) * ALIGNED
-        begins[_STORED] = _starts(sizes[_STORED])
-        begins[_VIEWS] = state - sizes[_VIEWS]  # the last numbers of the state
+        begins[_STATE] = _starts(sizes[_STATE])
+        begins[_VIEWS] = np.maximum(row - sizes[_VIEWS], 0)  # the state, and the last numbers of a stored row
         begins[_WRITTEN] = _aligned(state) + _starts(lengths)
         self._length = _aligned(state) + int(lengths.sum())
         own = begins[_CHANGING]
@@ -190,8 +190,8 @@ class Memory:
         self._ranges: dict[str, Place] = {
             TABLES[k].name: (begin, end, _shape(TABLES[k], end - begin)) for k, begin, end in changing
         }
-        self._columns = {table.name: self._ranges[table.name] for table in STATE}
-        self.state_sizes = {name: end - begin for name, (begin, end, _) in self._columns.items()}
+        self._columns = {TABLES[k].name: self._ranges[TABLES[k].name] for k in _STORED}
+        self.state_sizes = {TABLES[k].name: int(sizes[k]) for k in _STATE}
 
     def fresh(self) -> Self:
         """Return a copy of this memory for another run of the same model. It shares the arrays of the model that
