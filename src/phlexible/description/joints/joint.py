@@ -266,7 +266,8 @@ class Joint(KinematicPair):
         ``controller`` (t, measured). ``of`` chooses among several coordinates, ``name`` is the name of the motor.
 
         ``measured`` has each coordinate of the joint and its rate, whatever ``of`` is: [angle, rate] of a
-        ``Revolute``, [position, rate, angle, rate] of a ``Cylindrical``. To measure other quantities pass ``joint.torque(Feedback(controller, measured=[...]))``.
+        ``Revolute``, [position, rate, angle, rate] of a ``Cylindrical``. To measure other quantities pass
+        ``joint.torque(Feedback(controller, measured=[...]))``.
         """
         try:
             law = Feedback(controller, (self,))
