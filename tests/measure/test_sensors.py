@@ -60,6 +60,15 @@ def test_joints_forces_and_sections():
         motion[ph.Reaction(ph.gallery.double_pendulum().joints[0])]
 
 
+def test_the_acceleration_of_a_falling_rod():
+    """-3 g / 2 L at the start."""
+    body = ph.RigidBody(2.0, 2.0 / 12, center=(0.5, 0.0, 0.0))
+    model, rod, pin = grounded(body, ph.Revolute, gravity=(0.0, -9.81, 0.0), dimension=2, name="rod")
+    motion = model.simulate(0.01, 1e-3, progress=False)
+    assert motion[ph.JointAcceleration(pin)][0] == pytest.approx(-1.5 * 9.81, rel=1e-3)
+    assert motion[ph.AngularAcceleration(rod.origin, (0, 0, 1))][0] == pytest.approx(-1.5 * 9.81, rel=1e-3)
+
+
 def test_tables_have_a_column_a_component(tmp_path):
     _, corner, motion = spinning(0.1)
     sensors = [ph.Position(corner), ph.Angle(corner, (0, 0, 1)), ph.EnergyOf("total")]
