@@ -1,4 +1,4 @@
-"""The spin-up: geometric stiffening holds the beam, and a model without it is found out."""
+"""The spin-up of a beam, and the beam of [B] 6.3, against other programs and exact balances."""
 
 import warnings
 from pathlib import Path
@@ -71,3 +71,46 @@ def test_a_beam_that_only_bends_far_is_not_told_of_stiffening() -> None:
     motion = model.simulate(2.0, 0.01, progress=False)
     assert motion.elastic_displacement(beam.end)[:, 1].max() > 0.3
     assert motion.missing_stiffening() == []
+
+
+SPATIAL_REFERENCE = Path(__file__).parent / "spatial_reference" / "spatial_beam.csv"
+TORQUE_ENDS, BLOW_BEGINS, BLOW_ENDS = 0.0102, 0.015, 0.0154
+
+
+@pytest.fixture(scope="module")
+def motion() -> ph.Motion:
+    return ph.gallery.spatial_beam(elements=8).simulate(0.05, 1e-5, every=5, progress=False)
+
+
+@pytest.fixture(scope="module")
+def spatial_reference() -> np.ndarray:
+    """Columns t, kinetic, total, hinge rate, H_z, tip x, y, z at the stored instants."""
+    return np.loadtxt(SPATIAL_REFERENCE, delimiter=",", skiprows=1)
+
+
+def test_the_tip_stays_within_a_millimetre(motion, spatial_reference) -> None:
+    assert motion.time == pytest.approx(spatial_reference[:, 0], abs=1e-12)
+    gap = np.linalg.norm(motion.position(motion["beam"].end) - spatial_reference[:, 5:8], axis=1)
+    assert gap.max() < 1e-3
+    assert gap[motion.time < BLOW_BEGINS].max() < 1e-4
+
+
+def test_the_total_energy_follows_the_reference_and_the_loads(motion, spatial_reference) -> None:
+    total, time = motion.energy.total, motion.time
+    assert np.abs(total - spatial_reference[:, 2]).max() < 5e-3 * spatial_reference[:, 2].max()
+    for rest in ((time >= TORQUE_ENDS) & (time <= BLOW_BEGINS), time >= BLOW_ENDS):
+        assert np.ptp(total[rest]) < 1e-12 * total.max()
+    assert set(motion.energy.work) == {"torque", "blow"}
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * total.max()
+
+
+def test_the_angular_momentum_about_z_is_the_impulse_of_the_torque(motion) -> None:
+    about_z = motion.momentum.angular[motion.time > TORQUE_ENDS - 1e-9, 2]
+    assert about_z == pytest.approx(np.full(len(about_z), 2e-3), rel=1e-9)
+
+
+def test_the_hinge_turns_as_the_reference_on_average(motion, spatial_reference) -> None:
+    """The rate at the hinge converges slowly; its mean over the free rotation is a tip angle."""
+    rate = motion.angular_velocity(motion["beam"].start)[:, 2]
+    free = (motion.time > TORQUE_ENDS) & (motion.time < BLOW_BEGINS)
+    assert rate[free].mean() == pytest.approx(spatial_reference[free, 3].mean(), rel=0.01)

@@ -1,4 +1,8 @@
-"""A mechanism far from the world's origin moves as it does there, to the round-off of its coordinates."""
+"""Models far from the origin and in free flight move as they should; what nobody uses is freed."""
+
+import gc
+import weakref
+from itertools import product
 
 import numpy as np
 import pytest
@@ -56,3 +60,60 @@ def test_drives_far_from_the_origin_start_where_their_coordinates_are():
     model.apply(rail.drive(position=lambda t: 1e-7 + 0.0 * t))
     with pytest.raises(ph.JointGapError, match="starts at 1e-07 m"):
         model.simulate(1e-3, 1e-3, progress=False)
+
+
+# A step can hold energy and momenta to round-off and still fold up a rod, when it moves the centre of mass by
+# anything else than h mean(p) / m.
+FRAMES = ("cantilever", "simply_supported", "mean_axis")
+SPINS = ((0.0, 0.0, 10.0), (0.0, 0.0, 200.0), (10.0, 200.0, 50.0))  # [rad/s]
+TURNS = (0.01, 0.2)  # of a step [rad]
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_spinning_rod_keeps_its_shape(frame):
+    """It begins stretched by its spin, and stays so; the step is up to many periods of its vibrations long."""
+    steel = ph.Material(2.1e11, 7850.0, 0.3)
+    rod = ph.Beam(1.0, ph.CircularSection(0.01), steel, elements=4, frame=frame)
+    for spin, turn in product(SPINS, TURNS):
+        model = ph.Model()
+        body = model.add(rod, velocity=(30.0, -20.0, 10.0), angular_velocity=spin)
+        step = turn / np.linalg.norm(spin)
+        motion = model.simulate(600 * step, step, initial="quasi_static")
+        strain = motion.energy.strain
+        assert strain == pytest.approx(strain[0], rel=0.1)
+        assert np.diff(motion.iterations).max() <= (16 if frame == "cantilever" else 8)
+        middle = motion.position(body.at(0.5))
+        along = motion.position(body.end) - motion.position(body.start)
+        assert np.linalg.norm(along, axis=1) == pytest.approx(1.0, rel=1e-3)
+        assert middle - motion.position(body.start) == pytest.approx(along / 2, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["crank_slider", "chain", "robot_arm", "bouncing_ball", "cable_robot", "deployable_panels"]
+)
+def test_model_and_motion_are_freed_at_once(name):
+    model = getattr(ph.gallery, name)()
+    motion = model.simulate(4e-4, 1e-4, progress=False)
+    motion.energy, motion.run.velocities, motion.recording.multipliers  # noqa: B018  # read on demand
+    live = model.start(1e-4)
+    live.step()
+    used = [weakref.ref(each) for each in (model, motion, motion.run, motion.run.system, live)]
+    gc.disable()
+    try:
+        del model, motion, live
+        assert [reference() for reference in used] == [None] * len(used)
+    finally:
+        gc.enable()
+
+
+def test_motion_keeps_its_mechanism_when_the_model_changes():
+    model = ph.Model(gravity=(0, 0, -9.81))
+    stone = model.add(ph.PointMass(1.0), "stone")
+    motion = model.simulate(0.1, 0.01, progress=False)
+    model.add(ph.PointMass(1.0), "later")
+    model.apply(ph.Force(stone.origin, (1, 0, 0)))
+    assert [body.name for body in motion.mechanism.bodies] == ["stone"]
+    assert not motion.mechanism.loads
+    with pytest.raises(ph.ModelError, match="no body is named 'later'"):
+        motion["later"]
+    assert [body.name for body in model.bodies] == ["stone", "later"]
