@@ -56,8 +56,6 @@ def test_joints_forces_and_sections():
     assert np.abs(motion[ph.Stress(beam, 0.5)]) == pytest.approx(depth, rel=0.05, abs=1e4)
     with pytest.raises(ph.ParameterError, match="coordinate must be below 1"):
         motion[ph.JointRate(pin, 1)]
-    with pytest.raises(ph.ModelError, match="is not a joint of this model"):
-        motion[ph.Reaction(ph.gallery.double_pendulum().joints[0])]
 
 
 def test_the_acceleration_of_a_falling_rod():

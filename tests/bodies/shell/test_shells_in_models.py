@@ -204,8 +204,6 @@ def test_points_that_a_shell_lacks_are_refused() -> None:
     refused(AttachmentError, r"no at\(0.5\)", lambda: sheet.at(0.5))
     beam = model.add(ph.Beam(1.0, ph.CircularSection(0.01), SOFT), "beam")
     refused(AttachmentError, r"at\(0.5, 0.5\)", lambda: beam.at(0.5, 0.5))
-    with pytest.raises(ph.ModelError, match="has no orientation"):
-        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), sheet.at(0.3, 0.3)))
 
 
 def test_what_an_edge_and_a_node_do_not_carry_is_refused() -> None:

@@ -86,14 +86,12 @@ def test_what_is_no_contact_group_is_refused_by_name():
     model = ph.Model()
     one = model.add(ph.PointMass(1.0), "one")
     other = model.add(ph.PointMass(1.0), "other", position=(0.1, 0, 0))
-    with pytest.raises(ph.ModelError, match=r"starts 0.1 m deep, one.origin and other.origin"):
-        model.apply(ph.Contact([one.origin, other.origin], radius=0.1, stiffness=1.0))
     refused(ph.ModelError, "no pairs of bodies", lambda: ph.Contact([one.origin], radius=0.1, stiffness=1.0))
     with pytest.raises(ph.ModelError, match="second is missing; give what one.origin can touch"):
         ph.Contact(one.origin, radius=0.1, stiffness=1.0)
     with pytest.raises(ph.ModelError, match=r"takes ports, bodies, surfaces or lists of them, got 3"):
         ph.Contact([one.origin, 3], radius=0.1, stiffness=1.0)
-    with pytest.raises(ph.ParameterError, match="contact between points and lines needs a thickness"):
+    with pytest.raises(ph.ParameterError, match="contact between points and lines needs a thickness; give radius="):
         ph.Contact([one.origin, other.origin], stiffness=1.0)
     with pytest.raises(ph.ParameterError, match="drilling needs friction; give friction=, too"):
         ph.Contact([one.origin, other.origin], radius=0.1, drilling=0.5)

@@ -101,7 +101,3 @@ def test_what_has_no_such_surface_is_refused_by_name():
         ph.MeshSurface(body, where=lambda x: 1.0)
     with pytest.raises(ph.ModelError, match=r"MeshSurface\(bar\) has no places"):
         ph.MeshSurface(body, where=lambda x: x[2] < -1.0)
-    with pytest.raises(ph.ParameterError, match="contact between points and lines needs a thickness; give radius="):
-        ph.Contact(ph.MeshSurface(body), [ball.point((0.05, 0, 0))], stiffness=1.0)
-    with pytest.raises(ph.ModelError, match=r"starts 0\.15 m deep"):
-        model.apply(ph.Contact(ph.MeshSurface(body), ph.Plane(model.ground.at((0, 0, 0.15))), stiffness=1e4))

@@ -201,7 +201,6 @@ def test_winches_are_refused_without_their_tendon_and_twice():
         model.apply(ph.Tendon([model.ground.at((9, 0, 0)), model.bodies[0].origin], 1.0).drive(length))
     model.apply(rope.drive(length))
     refused(ph.ModelError, "already driven", lambda: model.apply(rope.motor(1.0)))
-    refused(ph.ModelError, "remove it, too", lambda: model.remove(rope))
     refused(ph.ParameterError, "positive", lambda: rope.drive(lambda t: -1.0))
     with pytest.raises(ph.ParameterError):
         rope.motor("tight")
