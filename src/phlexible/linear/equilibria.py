@@ -114,7 +114,7 @@ class StepsToRest:
         at = system.at(state)
         self._prescribed, self._mass = at.prescribed, system.small_mass(state, at)
         self._inertia = self._mass.diagonal() * self._equations.sizes
-        self._has_history = bool(memory.counts["kept_pairs"])
+        self._has_history = bool(memory.counts["kept_pairs"] or memory.counts["pieces"])
 
     def equilibrium(self, state: State) -> State:
         """Search the static equilibrium near a ``state`` and return it. Time steps start from rest; after each,
@@ -192,8 +192,9 @@ class StepsToRest:
     def _after_motion(self, state: State, change: Array) -> State | None:
         """Return the state at rest after a small displacement ``change`` of the bodies, shape (velocities,), with
         closed joints and deflected friction springs. None is returned if the joints cannot be closed. With stored
-        contact pairs, friction springs in contacts are deflected by the motion too; without them history variables
-        are unset. Joint multipliers of the last time step set friction limits."""
+        contact pairs, friction springs in contacts are deflected by the motion too, and tendons keep what slid
+        through their guides; without both, history variables are unset. Joint multipliers of the last time step
+        set friction limits."""
         multipliers = self._equations.stepper.last_reactions[0]
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
@@ -392,7 +393,7 @@ def operating_point(
         return _steady_rotation(assembly, pose)
     equations = rest_equations(system, check_redundancy(system, pose), assembly)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
-    if contacts_of(system):
+    if contacts_of(system) or assembly.memory.counts["pieces"]:
         resting = equations.relaxed(pose)
     friction = StickingFriction.of(equations, pose)
     return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
@@ -482,7 +483,7 @@ def _check_guides(system: System, state: State, at: Instants) -> None:
             if coordinate.slides(system.coordinate_functions(coordinate).values(at)[0]):
                 raise EquilibriumError(
                     f"{element} would slide through its guides at rest, which equilibria do not follow; simulate"
-                    " the model with dampers until it rests, or give the tendon more friction"
+                    " the model with dampers until it rests, and start from motion.recording.state(-1)"
                 )
 
 

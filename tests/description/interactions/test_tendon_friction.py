@@ -102,6 +102,32 @@ def test_small_motions_and_equilibrium_stick():
         model.equilibrium()
 
 
+def test_equilibria_keep_what_slid_through_the_guides():
+    """A pull makes the rope slide; the mass rests lower afterwards, also in an equilibrium from there."""
+    model, rope = atwood(1.5, stiffness=1e4 / 3, rest_length=3.0 / (1 + 1.2 * GRAVITY / 1e4))
+    heavy, before = model["heavy"].origin, model.equilibrium().position(model["heavy"].origin)[1]
+    model.apply(ph.Force(heavy, lambda t: (0.0, -60.0 * np.sin(np.pi * min(t, 0.4) / 0.4) ** 2, 0.0)))
+    motion = model.simulate(2.0, step=1e-3)
+    end, rest = motion.position(heavy)[-1], model.equilibrium(motion.recording.state(-1))
+    assert end[1] < before - 1e-3
+    assert rest.position(heavy) == pytest.approx(end, abs=1e-9)
+    assert rest[ph.Tension(rope)] == pytest.approx(motion[ph.Tension(rope)][-1], rel=1e-7)
+
+
+def test_a_piece_between_two_fixed_guides_needs_a_run_before_the_equilibrium():
+    """It is without tension as placed, so that no friction holds; the message says where to start instead."""
+    model = ph.Model(gravity=(0, -GRAVITY, 0), dimension=2)
+    first, second = (model.add(ph.PointMass(m), position=(x, -1.0, 0)) for m, x in ((1.0, 0.0), (1.1, 2.0)))
+    guides = [first.origin, model.ground.at((0, 0, 0)), model.ground.at((2, 0, 0)), second.origin]
+    rope = model.apply(ph.Tendon(guides, stiffness=1e4, friction=MU, damping=100.0))
+    with pytest.raises(ph.EquilibriumError, match=r"until it rests, and start from motion.recording.state\(-1\)"):
+        model.equilibrium()
+    motion = model.simulate(1.0, step=1e-3)
+    tension = model.equilibrium(motion.recording.state(-1))[ph.Tension(rope)]
+    assert tension[[0, 2]] == pytest.approx((GRAVITY, 1.1 * GRAVITY), rel=1e-9)
+    assert np.abs(np.log(tension[1:] / tension[:-1])).max() <= MU * np.pi / 2 * (1 + 1e-9)
+
+
 def place_of_the_first(model):
     return ph.Cost.final(ph.Position(model.bodies[0].origin), lambda y: y.sum(axis=1))
 
