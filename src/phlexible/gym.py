@@ -102,7 +102,7 @@ class Env(gymnasium.Env[Array, Array]):
             raise ParameterError(f'render_mode must be "rgb_array" or None, got {render_mode!r}')
         self._build, self._observe, self._reward, self._is_over = build, observe, reward, is_over
         self._step_size, self._duration = positive("step", step), positive("duration", duration)
-        self._steps = self._in_steps(interval)
+        self._steps = 1 if interval is None else whole_steps("interval", interval, self._step_size, SAME_INTERVAL)
         self.render_mode = render_mode
         self.run = self._begin(np.random.default_rng(0))
         self._names, self._lowest, self._highest = self._limits(actions)
@@ -207,9 +207,6 @@ class Env(gymnasium.Env[Array, Array]):
     def _seen(self) -> Array:
         parts = [np.atleast_1d(self.run.read(sensor)).ravel() for sensor in self._sensors]
         return np.concatenate([*parts, np.zeros(0)])
-
-    def _in_steps(self, interval: float | None) -> int:
-        return 1 if interval is None else whole_steps("interval", interval, self._step_size, SAME_INTERVAL)
 
     def _limits(self, actions: Mapping[str, tuple[Any, Any]]) -> tuple[list[tuple[str, int]], Array, Array]:
         """Return the inputs that are actions as (name, size) pairs, and the lower and upper limits of all their

@@ -100,6 +100,7 @@ def test_what_is_only_unusual_is_not_named():
         hinge.spring(1.0, rest=2 * np.pi), hinge.stop(stiffness=1.0, lower=-6.0, upper=2 * np.pi)
         moving(np.cos), moving(lambda t: 100 * np.pi * t), moving(lambda t: Rotation.from_euler("z", 90 * t), 3)
         moving(lambda t: rotations_about_z(np.array([90.0 * t]))[0], 3)
+        ph.Beam(40.0, ph.RectangularSection(10.0, 2.0), ph.Material(35e9, 2500.0, 0.2))  # a bridge of concrete
         ph.Model(gravity=(0, 0, -98100)), ph.Beam(2000.0, ph.CircularSection(0.2), STEEL)
         ph.Beam(1000, ph.RectangularSection(20, 10), ph.Material(2.1e5, 7.85e-9))
         hinged(axis=(0, 0, 1)), hinged(gravity=(0, 0, 0)), hinged(center=(0, 0, 0.3)), hinged(gravity=(0, -9.81, 0))

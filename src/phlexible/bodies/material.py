@@ -113,7 +113,7 @@ def section_along(section: object, length: float, elements: int) -> AnySection:
 def check_material(section: AnySection, material: object, length: float) -> None:
     """Raise ``ParameterError`` unless a beam or rod has a ``material``, or a ``GeneralSection`` (a section with
     its own stiffness and mass), and not both. Warn (``UnitWarning``) if the mass, density times ``length`` times
-    the area of the first section, exceeds 1e6 kg; lengths are then probably in millimetres.
+    the area of the first section, exceeds 1e7 kg; lengths are then probably in millimetres.
 
     Raises:
         ParameterError: two materials, or none.

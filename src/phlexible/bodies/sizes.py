@@ -34,12 +34,12 @@ def refuse_large(elements: object, needed: float, where: str, is_large: bool) ->
         )
 
 
-HEAVY, LONG = 1e6, 300.0
-"""Mass [kg] and extent [m] of bodies that are more likely millimetres than metres."""
+HEAVY, LONG = 1e7, 300.0
+"""Mass [kg] and extent [m] of bodies that are more likely millimetres than metres: bridges are lighter."""
 
 
 def warn_of_size(mass: float, points: Array, remedy: str = "Give metres") -> None:
-    """Warn the user (``MeshWarning``) if a body has more than 1e6 kg or is longer than 300 m. Its mesh is then
+    """Warn the user (``MeshWarning``) if a body has more than 1e7 kg or is longer than 300 m. Its mesh is then
     probably in millimetres. ``mass`` is the mass of the body [kg], ``points`` (k, d) [m] are the points of the
     mesh, ``remedy`` ends the message.
 

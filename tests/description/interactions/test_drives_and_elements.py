@@ -225,3 +225,23 @@ def test_a_jump_of_the_target_is_an_impulse_unless_its_rate_is_given():
 def test_what_is_no_target_is_refused(given, words):
     with pytest.raises(ph.ParameterError, match=words):
         boom(lambda joint: joint.servo(KP, KD, **given))
+
+
+def test_a_bushing_carries_a_point_mass_by_springs_along_axes_that_turn_with_the_body():
+    """sqrt(k / m) and c / 2m along each axis; a hub that turns by a right angle takes the place of rest with it."""
+    stiffness, damping = np.array([200.0, 800.0, 1800.0]), np.array([0.0, 2.0, 4.0])
+    model = ph.Model()
+    hub = model.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)), "hub")
+    pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), hub.origin, axis=(0, 0, 1)))
+    model.apply(pin.drive(angle=lambda t: np.pi / 2 * t**2))
+    mass = model.add(ph.PointMass(2.0), "mass", position=(0.3, 0, 0)).origin
+    model.apply(ph.Bushing(hub.origin, mass, stiffness, damping))
+    found = model.linearize(at="static").modes(3).eigenvalues
+    decay = damping / 4
+    expected = -decay + 1j * np.sqrt(stiffness / 2 - decay**2)
+    assert found[np.argsort(found.imag)][-3:] == pytest.approx(expected, rel=1e-6)
+    assert model.equilibrium(time=1.0).position(mass) == pytest.approx((0.0, 0.3, 0.0), abs=1e-9)
+    with pytest.raises(ph.ModelError, match=r"mass.origin has no orientation .*; give the other port first"):
+        model.apply(ph.Bushing(mass, hub.origin, stiffness))
+    with pytest.raises(ph.ModelError, match=r"mass.origin has no orientation .*; leave out what is rotational"):
+        model.apply(ph.Bushing(hub.origin, mass, stiffness, rotational_damping=1.0))

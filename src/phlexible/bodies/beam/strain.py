@@ -330,7 +330,8 @@ def hermite_stress(
     stiffness = stiffness_at(section, material, mesh.theory, x)
     basis = as_array(basis)
     fields = strain_fields(mesh.fields(x, basis))
-    cubic, linear = _hermite_functions(mesh, x), _linear_functions(mesh, x)
+    cubic = _hermite_functions(mesh, x)
+    linear = mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]
     kinds = [Measure.BEND_Z, Measure.STRETCH]
     if mesh.dimension == 3:
         kinds = [Measure.BEND_Z, Measure.BEND_Y, Measure.TWIST, Measure.STRETCH]
@@ -374,9 +375,3 @@ def _hermite_functions(mesh: BeamMesh, x: Array) -> Array:
     the finite element mesh."""
     columns = np.stack([mesh.at_nodes(c) for c in (NodeComponent.DEFLECTION_Y, NodeComponent.SLOPE_Y)], axis=1)
     return mesh.fields(x, np.eye(mesh.size)).deflection_y[:, columns.ravel()]
-
-
-def _linear_functions(mesh: BeamMesh, x: Array) -> Array:
-    """Return the continuous, piecewise linear functions of all nodes of a beam at k positions x [m], shape
-    (k, nodes). ``mesh`` is the finite element mesh."""
-    return mesh.fields(x, np.eye(mesh.size)).axial[:, mesh.at_nodes(NodeComponent.AXIAL)]

@@ -794,7 +794,7 @@ class Bushing(ForceElement):
     without rotational stiffness and damping may spin: the other two rotations then are tilts of this axis.
 
     Attributes:
-        first, second: the ports; both need an orientation.
+        first, second: the ports; the first needs an orientation, and the second one for rotations.
         stiffness: along x, y, z, one number or three [N/m].
         damping: along x, y, z [N s/m].
         rotational_stiffness: about x, y, z [N m/rad].
@@ -805,7 +805,7 @@ class Bushing(ForceElement):
 
     Raises:
         ParameterError: negative or infinite numbers.
-        ModelError: no ports, both on one body, or a port without orientation.
+        ModelError: no ports, both on one body, or a port without the orientation that it needs.
 
     Example:
         >>> model = ph.Model(gravity=(0, 0, -10.0))
@@ -827,9 +827,11 @@ class Bushing(ForceElement):
 
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
-        for port in (self.first, self.second):
-            if not port.has_directions:
-                raise ModelError(f"{self}: {port} has no orientation (a point mass); use SpringDamper")
+        turns = np.any(self.rotational_stiffness) or np.any(self.rotational_damping)
+        remedies = "give the other port first", "leave out what is rotational"
+        for port, is_needed, remedy in zip((self.first, self.second), (True, turns), remedies, strict=True):
+            if is_needed and not port.has_directions:
+                raise ModelError(f"{self}: {port} has no orientation (a point mass); {remedy}")
         super().__post_init__()
         expect(self, self.first, self.second)
 
@@ -840,9 +842,10 @@ class Bushing(ForceElement):
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the force laws of this bushing: three translations and three rotations (sines of angles) in
-        space, two and one in the plane. Translations are along axes that rotate with the first point and have
-        their initial values as rest values. Each law has linear stiffness, damping and viscoelastic elements.
-        ``dimension`` is the number of space dimensions of the model (1, 2 or 3)."""
+        space, two and one in the plane, without rotations of a point mass. Translations are along axes that
+        rotate with the first point and have their initial values as rest values. Each law has linear stiffness,
+        damping and viscoelastic elements. ``dimension`` is the number of space dimensions of the model (1, 2 or
+        3)."""
         offset = self.second.initial_position() - self.first.initial_position()
         along, slow = np.asarray(self.stiffness), np.asarray(self.damping)
         about, slow_about = np.asarray(self.rotational_stiffness), np.asarray(self.rotational_damping)
@@ -857,7 +860,8 @@ class Bushing(ForceElement):
             for k in range(dimension)
         ]
         free = np.flatnonzero((about == 0) & (slow_about == 0))
-        for k in (2,) if dimension == 2 else (0, 1, 2):
+        axes = (2,) if dimension == 2 else (0, 1, 2)
+        for k in axes if self.second.has_directions else ():
             creeping = self._creeping(float(about[k]))
             rotation = self._rotation(k, int(free[0]) if len(free) == 1 else k)
             forces.append(CoordinateForce(rotation, float(about[k]), float(slow_about[k]), relaxation=creeping))

@@ -145,7 +145,8 @@ def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
         yield from part.parts
     if isinstance(part, PlacedSplitBeam):
         for candidate in named:
-            if isinstance(candidate, Joint) and 1 < len(_bodies_of(candidate) & {*part.parts}):
+            bodies = {port.placed for port in references(candidate) if isinstance(port, Attachment)}
+            if isinstance(candidate, Joint) and 1 < len(bodies & {*part.parts}):
                 yield candidate
     share = getattr(part, "value", None)
     if isinstance(share, FeedbackPart):
@@ -153,10 +154,6 @@ def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
             other_share = getattr(candidate, "value", None)
             if isinstance(other_share, FeedbackPart) and other_share.whole is share.whole:
                 yield candidate
-
-
-def _bodies_of(joint: Joint) -> set[PlacedBody]:
-    return {port.placed for port in references(joint) if isinstance(port, Attachment)}
 
 
 def _all_references(part: object) -> Iterator[object]:
