@@ -17,7 +17,7 @@ from laws.figures import center_of_mass_path, energy_scale, joint_gaps, momentum
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.description.ports import MovingFrame
-from phlexible.state.forces import mass_matrix, stiffness_matrix
+from phlexible.state.forces import stiffness_matrix
 from phlexible.state.recorded_run import ARRAYS
 from phlexible.state.system import moving_frames
 from phlexible.step.integration.composition import check_lossless
@@ -159,7 +159,7 @@ def _round_off_of_places(motion: ph.Motion, extent: float) -> float:
     for index, placed in enumerate(run.system.bodies):
         eta, first = run.elastic(index)[0], -placed.data.elastic_count
         if first:
-            mass = as_array(mass_matrix(placed.data, eta))[first:, first:]
+            mass = as_array(run.system.body_mass(run.state(0), index))[first:, first:]
             rigidity = as_array(stiffness_matrix(placed.data, eta))[first:, first:]
             stiffness += placed.data.mass * float(eigvalsh(rigidity, mass)[-1])
     return int(motion.recording.iterations[-1]) * stiffness * digit**2

@@ -96,12 +96,6 @@ class InnerStrains:
         as exp(rate t) with a complex rate [1/s]: rate tau / (1 + rate tau) for the relaxation time tau."""
         return rate * self.time / (1 + rate * self.time)
 
-    def of(self, motions: Array, rates: Array) -> Array:
-        """Return the complex strain amplitudes of the viscoelastic branches (Maxwell elements) for m motions,
-        shape (strains, m). The motions are the columns of ``motions`` (n, m) and vary as exp(rates t) with complex
-        ``rates`` (m,) [1/s]."""
-        return np.asarray(self.stiffness_fraction(rates) * (self.rows @ motions))  # type: ignore[arg-type]  # each of its own
-
     def projected(self, basis: sparse.sparray | Array) -> "InnerStrains":
         """Return a copy of these strains of viscoelastic branches as functions of other coordinates a, with
         motions x = basis @ a. Relaxation time, stiffness and names are unchanged."""

@@ -1,6 +1,6 @@
 """Gravity, loads and forces of elements at one state, and their derivatives (7.2, 7.3)."""
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -36,13 +36,6 @@ from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector, VectorSet
 
 # Mass, elastic force and tangent of any body, with a frame or in absolute coordinates.
-
-
-def mass_matrix(body: BodyData, eta: Array) -> Matrix:
-    """Return the mass matrix of any kind of body at its elastic coordinates eta, shape (velocity_count,
-    velocity_count). It is sparse for strings, soft and long bodies. The body's type selects the equations with
-    nodal positions or with a moving body frame."""
-    return absolute.mass_matrix(body) if isinstance(body, AbsoluteBody) else floating.mass_matrix(body, eta)
 
 
 def elastic_force(body: BodyData, eta: Array) -> Array:
@@ -412,24 +405,15 @@ def gravity_and_load_forces(system: System, at: Instants) -> Array:
     return result
 
 
-def body_forces(
-    system: System,
-    state: State,
-    of: Callable[[BodyData, Array], Array] = elastic_force,
-    leave_out: Container[int] = (),
-) -> Array:
+def body_forces(system: System, state: State, of: Callable[[BodyData, Array], Array] = elastic_force) -> Array:
     """Return the values of a function ``of`` for all bodies in a state, shape (velocities,). By default it is
     dV/deta, the gradient of the strain energy, which is minus the elastic force. The function is called once for
-    each group of identical bodies. Its values are stored at the elastic velocities; those of rigid motion and of
-    bodies in ``leave_out`` are zero."""
-    layout = system.layout
-    result = np.zeros(int(layout.velocity[-1]))
-    for data, numbers in system.identical:
-        kept = np.array([index for index in numbers if index not in leave_out], dtype=np.int64)
-        if not len(kept):
-            continue
-        own = layout.velocity[kept][:, None] + np.arange(data.rigid_count, data.velocity_count)
-        result[own] = system.evaluate_identical_bodies(state, kept, partial(of, data))
+    each group of identical bodies. Its values are stored at the elastic velocities; those of rigid motion are
+    zero."""
+    result = np.zeros(int(system.layout.velocity[-1]))
+    values = system.evaluate_bodies(state, lambda own, eta: of(system.bodies[own[0]].data, eta))
+    for index, value in enumerate(values):
+        result[system.layout.span(index)][system.bodies[index].data.rigid_count :] = value
     return result
 
 

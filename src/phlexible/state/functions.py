@@ -417,12 +417,6 @@ class FunctionSet:
         result = self.wiring.owner.of(self._factors(at)[0] * self._products(at)) - self.constants
         return result - self._offset_values(at)[0] if self._is_timed else result
 
-    def sizes(self, at: Instants) -> Array:
-        """Return the sum of the absolute values of the terms and the constant of each scalar function, shape
-        (instants, functions). Times machine precision, it estimates the round-off of the function. Prescribed
-        offsets are not included."""
-        return self.wiring.owner.of(np.abs(self._factors(at)[0] * self._products(at))) + np.abs(self.constants)
-
     def gradients(self, at: Instants) -> Array:
         """Return the derivatives of all functions of this set with respect to the points and directions in them,
         shape (instants, pairs, 3). They are in world axes, one for each pair of a function and one of its vectors

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import groupby
 from operator import is_
 from typing import Any, NamedTuple
@@ -436,22 +436,18 @@ class System(PickledFields):
         return sparse.csr_array(sparse.block_diag(blocks, "csr")) if blocks else sparse.csr_array((0, 0))
 
     def evaluate_bodies(self, state: State, of: Callable[[list[int], Array], Any]) -> list[Any]:
-        """Return the values of a function ``of`` body indices and elastic coordinates for all bodies in a state. It
-        is called once for each group of ``identical`` bodies, see ``evaluate_identical_bodies``."""
+        """Return the values of a function ``of`` body indices and elastic coordinates for all bodies in a state.
+        For each group of two or more ``identical`` bodies it is called once with elastic coordinates of shape
+        (bodies, n). For one body it is called with shape (n,)."""
         found: dict[int, Any] = {}
-        for _, own in self.identical:
-            values = self.evaluate_identical_bodies(state, np.array(own), partial(of, own))
+        for data, own in self.identical:
+            if len(own) < 2:
+                values = [of(own, self.elastic(state, own[0]))]
+            else:
+                columns = self.layout.eta[own][:, None] + np.arange(data.elastic_count)
+                values = of(own, state.eta[columns])
             found.update(zip(own, values, strict=True))
         return [found[index] for index in range(len(self.bodies))]
-
-    def evaluate_identical_bodies(self, state: State, bodies: IntArray, of: Callable[[Array], Any]) -> Any:
-        """Return the values of a function ``of`` elastic coordinates for the bodies with the indices ``bodies``,
-        which must have the same data. For two or more bodies it is called once with an array of shape (bodies, n).
-        For one body it is called with shape (n,), and the result is a list of one value."""
-        if len(bodies) < 2:
-            return [of(self.elastic(state, int(index))) for index in bodies]
-        own = np.arange(self.bodies[bodies[0]].data.elastic_count)
-        return of(state.eta[self.layout.eta[bodies][:, None] + own])
 
     def small_mass(self, state: State, at: Instants) -> Matrix:
         """Return the mass matrix of all bodies in a state, shape (velocities, velocities), block diagonal. For a

@@ -260,7 +260,7 @@ def test_the_last_step_is_shorter():
     times = clock(1.0, 0.25, 0.1, [])
     assert (times.full, times.count) == (2, 3)
     assert times.end == pytest.approx(1.25, abs=1e-15)
-    assert not times.is_regular(2)
+    assert times.regular_run(0, 3) == 2
     assert times.intervals(2) == [(pytest.approx(1.2), pytest.approx(1.25))]
 
 

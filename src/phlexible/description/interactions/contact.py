@@ -489,7 +489,7 @@ class Contact(ForceElement):
         if self.is_contact_group:
             if dimension == 1 and self.friction:
                 raise ParameterError(f"{self}: friction needs the plane or space (dimension=2 or 3)")
-            check_depths(self, self.members(dimension), dimension)
+            check_depths(self, self.members(dimension))
             _ = self.rotational_bristles(dimension)
             return ()
         friction = None

@@ -699,11 +699,11 @@ def surface_ports(part: PlacedBody | PlacedWhole) -> tuple[Attachment, ...]:
 # How far members are from each other at the start.
 
 
-def check_depths(owner: object, members: Sequence[Member], dimension: int) -> None:
+def check_depths(owner: object, members: Sequence[Member]) -> None:
     """Raise ``ModelError`` if two contact shapes of a contact overlap by more than a tenth of their size at the
     initial pose. Spheres and line segments are tested against each other, found by a k-d tree. Solids are tested
     by their signed distance only against centres of spheres and solids and several points along segments.
-    ``owner`` is the contact, for the message. ``dimension`` is not used.
+    ``owner`` is the contact, for the message.
 
     Raises:
         ModelError: two start deep inside each other; says how deep.

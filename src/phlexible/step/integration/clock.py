@@ -74,11 +74,6 @@ class Clock:
             steps = first + np.arange(count * parts + 1) / parts
         return self.start + steps * self.step
 
-    def is_regular(self, k: int) -> bool:
-        """Return whether time step k of the run has the full size h and no breakpoint (jump of a load)
-        inside."""
-        return k < self.full and k not in self.breakpoints
-
     def regular_run(self, first: int, longest: int) -> int:
         """Return the number of consecutive time steps from number ``first`` on that have full size and no
         breakpoint (jump of a load) inside. It is at most ``longest``."""
