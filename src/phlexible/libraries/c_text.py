@@ -1,7 +1,7 @@
 """Numbers, texts and arrays as C source."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,15 @@ def integers(name: str, values: Iterable[int], kind: str = "int64_t") -> str:
 def reals(name: str, values: Iterable[float]) -> str:
     """Return the C source line that defines a constant array ``name`` of double-precision numbers."""
     return array_of("double", name, [real(x) for x in values], "0.0")
+
+
+def records(kind: str, fields: str, arrays: Mapping[str, Iterable[Sequence[str | float]]]) -> Iterable[str]:
+    """Yield the C source lines that define a struct type ``kind`` with ``fields``, such as "int begin, count;", and
+    constant ``arrays`` of it by name. Each entry has a number, or C source, for each field."""
+    yield f"typedef struct {kind} {{ {fields} }} {kind};"
+    for name, entries in arrays.items():
+        rows = [", ".join(real(x) if isinstance(x, float) else str(x) for x in entry) for entry in entries]
+        yield array_of(kind, name, [f"{{{row}}}" for row in rows], "{0}")
 
 
 def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:

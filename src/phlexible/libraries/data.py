@@ -17,7 +17,7 @@ from phlexible.algebra.number_tape import FIRST, TapeOperation
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
-from phlexible.libraries.c_text import array_of, bit_patterns, integers, quoted, real, reals
+from phlexible.libraries.c_text import bit_patterns, integers, quoted, real, reals, records
 from phlexible.libraries.linking import HERE
 from phlexible.libraries.outputs import Outputs, OutputTables
 from phlexible.libraries.parameters import ParameterData, parameters_in_c
@@ -187,6 +187,12 @@ def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
 
 NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
+# Integers of a source of measurements and of a controller, in the order of ``_measured``.
+SOURCE = (
+    "int vectors, items, functions, terms, chords, parts, moves, base, shapes, numbers, vector_count, shape_count,"
+    " item_count, function_count, term_count, chord_count, part_count, first, measured_count;"
+)
+CONTROLLER = "int begin, end, count, order, size, queue, numbers, target, first_actuator, actuators;"
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,24 +444,22 @@ class ModelData:
 
     def _time_functions(self) -> Iterable[str]:
         found = self._measured
-        yield "typedef struct ph_column { int pieces, first_piece, waves, wave; } ph_column;"
-        yield "typedef struct ph_piece { int begin, count; } ph_piece;"
-        yield array_of("ph_piece", "ph_pieces", found.pieces, "{0, 0}")
+        yield from records("ph_piece", "int begin, count;", {"ph_pieces": found.pieces})
         ends = list(accumulate([0, *(len(each.columns) for each in (self.moving, self.loads, self.targets))]))
-        for name, begin, end in zip(("moving", "load", "target"), ends[:-1], ends[1:], strict=True):
-            yield array_of("ph_column", f"ph_{name}_columns", found.columns[begin:end], "{0, 0, 0, 0}")
+        of_kinds = zip(("moving", "load", "target"), ends[:-1], ends[1:], strict=True)
+        columns = {f"ph_{name}_columns": found.columns[begin:end] for name, begin, end in of_kinds}
+        yield from records("ph_column", "int pieces, first_piece, waves, wave;", columns)
         yield integers(
             "ph_is_path", [int(isinstance(p, TimePath)) for p in self.stepper.assembly.moving], "int32_t"
         )
 
     def _inputs(self) -> Iterable[str]:
-        yield "typedef struct ph_input { const char *name, *unit; int place, size; double start[3]; } ph_input;"
         rows = [
-            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.index}, {len(each.start)},"
-            f" {{{', '.join(real(x) for x in each.start)}}}}}"
-            for each in self.inputs
+            (quoted(x.name), quoted(x.unit), x.index, len(x.start), f"{{{', '.join(map(real, x.start))}}}")
+            for x in self.inputs
         ]
-        yield array_of("ph_input", "ph_inputs", rows, '{"", "", 0, 0, {0.0}}')
+        fields = "const char *name, *unit; int place, size; double start[3];"
+        yield from records("ph_input", fields, {"ph_inputs": rows})
 
     @property
     def _tape_begin(self) -> int:
@@ -482,8 +486,8 @@ class ModelData:
         controllers for a compiled library. Functions of time (prescribed motions, loads, controller targets) are
         included, and the recorded arithmetic operations of sensors. Initializers refer to the two flat arrays by
         indices. The result is cached."""
-        whole, numbers, sources, tape = list[int](), list[float](), list[str](), list[str]()
-        pieces, columns = list[str](), list[str]()
+        whole, numbers = list[int](), list[float]()
+        sources, tape, pieces, columns, controllers, actuators = (list[Sequence[int]]() for _ in range(6))
 
         def store(array: NDArray[np.int64]) -> int:
             whole.extend(np.asarray(array, dtype=np.int64).ravel().tolist())
@@ -498,8 +502,8 @@ class ModelData:
                 waves, first = store_reals(np.array(column.waves)), len(pieces)
                 for piece in column.pieces:
                     begin = store_reals(np.array([piece.begin, piece.scale, *piece.coefficients]))
-                    pieces.append(f"{{{begin}, {len(piece.coefficients)}}}")
-                columns.append(f"{{{len(column.pieces)}, {first}, {len(column.waves)}, {waves}}}")
+                    pieces.append((begin, len(piece.coefficients)))
+                columns.append((len(column.pieces), first, len(column.waves), waves))
 
         store_columns(self.moving.columns)
         moving = len(numbers)
@@ -509,60 +513,37 @@ class ModelData:
             indices = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
             indices += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
             lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
-            sources.append("{" + ", ".join(map(str, [*indices, *lengths, source.first, source.count])) + "}")
+            sources.append([*indices, *lengths, source.first, source.count])
         shift = self._tape_begin - FIRST
         for number in self.outputs.entries:
             groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
             indices = [index + shift if index >= FIRST else index for own in groups for index in (len(own), *own)]
             own = [number.constant, *(weight for weight, _ in number.terms)]
             first = store(np.array(indices, dtype=np.int64)), store_reals(np.array(own))
-            tape.append(f"{{{number.kind.value}, {first[0]}, {len(number.terms)}, {first[1]}}}")
-        controllers, actuators = list[str](), list[str]()
+            tape.append((number.kind.value, first[0], len(number.terms), first[1]))
         for each in self.controllers:
-            entries = [
-                each.begin,
-                each.end,
-                each.count,
-                each.order,
-                each.size,
-                each.queue,
-                store_reals(each.constants),
-            ]
-            entries += [each.target_column, len(actuators), len(each.targets)]
-            controllers.append("{" + ", ".join(map(str, entries)) + "}")
+            sizes = each.begin, each.end, each.count, each.order, each.size, each.queue
+            at = store_reals(each.constants), each.target_column, len(actuators), len(each.targets)
+            controllers.append(sizes + at)
             for target in each.targets:
                 direction = -1 if target.direction is None else store_reals(np.asarray(target.direction))
-                actuators.append(f"{{{target.column}, {target.begin}, {target.size}, {direction}}}")
+                actuators.append((target.column, target.begin, target.size, direction))
         return _Measured(whole, numbers, sources, tape, controllers, actuators, pieces, columns, moving)
 
     def _outputs(self) -> Iterable[str]:
         found = self._measured
         yield f"#define PH_REALS {len(found.reals) + 2}"
-        yield (
-            "typedef struct ph_source { int vectors, items, functions, terms, chords, parts, moves, base, shapes,"
-            " numbers, vector_count, shape_count, item_count, function_count, term_count, chord_count, part_count,"
-            " first, measured_count; } ph_source;"
-        )
-        yield "typedef struct ph_number { int kind, first, count, weight; } ph_number;"
-        yield (
-            "typedef struct ph_controller { int begin, end, count, order, size, queue, numbers, target,"
-            " first_actuator, actuators; } ph_controller;"
-        )
-        yield "typedef struct ph_actuator { int column, begin, size, direction; } ph_actuator;"
-        yield array_of("ph_controller", "ph_controllers", found.controllers, "{0}")
-        yield array_of("ph_actuator", "ph_actuators", found.actuators, "{0, 0, 0, 0}")
-        yield "typedef struct ph_output {"
-        yield "    const char *name, *unit; int begin, end, size, is_acceleration;"
-        yield "} ph_output;"
+        yield from records("ph_controller", CONTROLLER, {"ph_controllers": found.controllers})
+        yield from records("ph_actuator", "int column, begin, size, direction;", {"ph_actuators": found.actuators})
         yield integers("ph_integers", found.whole)
-        yield array_of("ph_source", "ph_sources", found.sources, "{0}")
-        yield array_of("ph_number", "ph_tape", found.tape, "{0, 0, 0, 0}")
+        yield from records("ph_source", SOURCE, {"ph_sources": found.sources})
+        yield from records("ph_number", "int kind, first, count, weight;", {"ph_tape": found.tape})
         described = [
-            f"{{{quoted(each.name)}, {quoted(each.unit)}, {each.begin}, {each.end}, {each.size},"
-            f" {int(each.is_acceleration)}}}"
-            for each in self.outputs.outputs
+            (quoted(x.name), quoted(x.unit), x.begin, x.end, x.size, int(x.is_acceleration))
+            for x in self.outputs.outputs
         ]
-        yield array_of("ph_output", "ph_outputs", described, '{"", "", 0, 0, 0, 0}')
+        fields = "const char *name, *unit; int begin, end, size, is_acceleration;"
+        yield from records("ph_output", fields, {"ph_outputs": described})
 
 
 def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int, NDArray[np.uint64]]]:
@@ -596,12 +577,12 @@ class _Measured(NamedTuple):
 
     whole: list[int]
     reals: list[float]
-    sources: list[str]
-    tape: list[str]
-    controllers: list[str]
-    actuators: list[str]
-    pieces: list[str]
-    columns: list[str]
+    sources: list[Sequence[int]]
+    tape: list[Sequence[int]]
+    controllers: list[Sequence[int]]
+    actuators: list[Sequence[int]]
+    pieces: list[Sequence[int]]
+    columns: list[Sequence[int]]
     moving: int
 
 

@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from phlexible.algebra.units import base_powers
 from phlexible.display import distinct, identifier
+from phlexible.libraries.c_text import records
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.linking import write_archive
 from phlexible.measure.sensors import XYZ
@@ -127,16 +128,14 @@ class FmuFiles:
         """Return the text of the C header ``fmu_data.h`` with the table of an FMU's variables. Each row has kind
         (time, input, output, parameter), number, component, and whether it is an acceleration, which depends on
         inputs. The token that identifies the FMU is defined too."""
-        rows = ", ".join(
-            f"{{PH_{each.kind}, {each.number}, {each.component}, {int(each.follows)}}}" for each in self.variables
-        )
-        return (
-            f"#define PH_TOKEN {json.dumps(self.token)}\n"
-            "enum { PH_TIME, PH_INPUT, PH_OUTPUT, PH_PARAMETER };\n"
-            "typedef struct ph_variable { int kind, number, component, follows; } ph_variable;\n"
-            f"static const ph_variable ph_variables[] = {{{rows}}};\n"
-            f"#define PH_VARIABLES {len(self.variables)}\n"
-        )
+        rows = [(f"PH_{each.kind}", each.number, each.component, int(each.follows)) for each in self.variables]
+        lines = [
+            f"#define PH_TOKEN {json.dumps(self.token)}",
+            "enum { PH_TIME, PH_INPUT, PH_OUTPUT, PH_PARAMETER };",
+            *records("ph_variable", "int kind, number, component, follows;", {"ph_variables": rows}),
+            f"#define PH_VARIABLES {len(self.variables)}",
+        ]
+        return "".join(f"{line}\n" for line in lines)
 
     @property
     def description(self) -> bytes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, finite, text
 from phlexible.errors import ParameterError
-from phlexible.libraries.c_text import array_of, integers, quoted, real, reals
+from phlexible.libraries.c_text import integers, quoted, reals, records
 
 Sample = Callable[[Sequence[float]], Array]
 
@@ -356,30 +356,23 @@ def parameters_in_c(data: ParameterData | None) -> Iterable[str]:
     them. Parameters have names, units, ranges and whether they can change during a run; values are sums of
     products of functions. For None, macros of value 0 and a dummy entry are defined."""
     yield f"#define PH_PARAMETERS {0 if data is None else len(data.ranges)}"
-    yield "typedef struct ph_parameter {"
-    yield "    const char *name, *unit; double low, usual, high; int is_tunable;"
-    yield "} ph_parameter;"
+    rows = [
+        (quoted(own.name), quoted(own.unit), own.low, own.usual, own.high, int(is_tunable))
+        for own, is_tunable in (zip(data.ranges, data.tunable, strict=True) if data else ())
+    ]
+    fields = "const char *name, *unit; double low, usual, high; int is_tunable;"
+    yield from records("ph_parameter", fields, {"ph_parameters": rows})
     if data is None:
         yield "#define PH_PRODUCTS 0"
-        yield array_of("ph_parameter", "ph_parameters", [], "{0}")
         return
     functions = data.functions
-    rows = [
-        f"{{{quoted(own.name)}, {quoted(own.unit)}, {real(own.low)}, {real(own.usual)}, {real(own.high)},"
-        f" {int(is_tunable)}}}"
-        for own, is_tunable in zip(data.ranges, data.tunable, strict=True)
-    ]
-    yield array_of("ph_parameter", "ph_parameters", rows, "{0}")
     yield f"#define PH_FACTORS {len(functions.basis)}"
     yield f"#define PH_TERMS {len(functions.terms)}"
     yield "#define PH_PRODUCTS (PH_FACTORS + PH_TERMS)"
     yield f"#define PH_CHANGED {len(functions.indices)}"
-    yield "typedef struct ph_factor { int parameter; double size, exponent, phase; } ph_factor;"
-    rows = [
-        f"{{{k}, {real(own.size or data.ranges[k].size)}, {real(own.exponent)}, {real(own.phase)}}}"
-        for k, own in functions.basis
-    ]
-    yield array_of("ph_factor", "ph_factors", rows, "{0, 0.0, 0.0, 0.0}")
+    factors = [(k, own.size or data.ranges[k].size, own.exponent, own.phase) for k, own in functions.basis]
+    fields = "int parameter; double size, exponent, phase;"
+    yield from records("ph_factor", fields, {"ph_factors": factors})
     for name, array in functions.arrays():
         is_whole = array.dtype.kind == "i"
         yield integers(f"ph_{name}", array.tolist(), "int32_t") if is_whole else reals(f"ph_{name}", array)
