@@ -111,6 +111,17 @@ def tumbling(offset: float = 0.0) -> ph.Model:
     return model
 
 
+def test_ten_integrals_of_a_tumbling_shell_beside_its_nodes_with_bodies_on_it() -> None:
+    motion = tumbling(offset=1e-3).simulate(0.5, step=5e-3)
+    assert np.abs(motion.energy.balance_error).max() < 1e-12 * motion.energy.total.max()
+    momentum = motion.momentum
+    for each in (momentum.linear, momentum.angular):
+        assert np.abs(each - each[0]).max() < 1e-12 * np.abs(each).max()
+    center, mass = momentum.center_of_mass, sum(placed.data.mass for placed in motion.mechanism.bodies)
+    assert np.abs(center - center[0] - np.outer(motion.time, momentum.linear[0]) / mass).max() < 1e-12
+    assert motion.energy.strain.max() > 0.02 * motion.energy.total.max()
+
+
 def test_files_and_stress(tmp_path) -> None:
     motion = tumbling().simulate(0.05, step=5e-3)
     motion.save(tmp_path / "run.h5")
