@@ -73,7 +73,7 @@ def test_a_beam_that_only_bends_far_is_not_told_of_stiffening() -> None:
     assert motion.missing_stiffening() == []
 
 
-SPATIAL_REFERENCE = Path(__file__).parent / "spatial_reference" / "spatial_beam.csv"
+SPATIAL_REFERENCE = Path(__file__).parent / "reference" / "spatial_beam.csv"
 TORQUE_ENDS, BLOW_BEGINS, BLOW_ENDS = 0.0102, 0.015, 0.0154
 
 
