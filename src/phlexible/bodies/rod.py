@@ -428,8 +428,9 @@ class RodPose:
 def rod_pose(rod: Rod, name: str, dimension: int, shape: Field | None, position: Array, rotation: Array) -> RodPose:
     """Return the world positions (N, 3) and rotation matrices (N, 3, 3) of the N cross-sections of a rod along a
     user's curve ``shape`` (None: along x). Local x axes are tangents of the curve; y and z rotate as little as
-    possible, from the x axis to the first tangent and from node to node. All are then rotated by ``rotation`` and moved by ``position``. Raise
-    ``ParameterError`` for a wrong length, zero tangents or too much bending between nodes.
+    possible, from the x axis to the first tangent and from node to node. All are then rotated by ``rotation`` and
+    moved by ``position``. Raise ``ParameterError`` for a wrong length, zero tangents or too much bending between
+    nodes.
 
     Args:
         rod: the description.
