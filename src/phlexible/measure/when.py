@@ -53,11 +53,7 @@ class When(Portable, Condition):
         if isinstance(self.quantity, Sensor):
             if self.of:
                 raise ParameterError("of= belongs to a function; a sensor measures by itself")
-            if len(self.quantity.components) > 1:
-                raise ParameterError(
-                    f"When takes a sensor of one number, {self.quantity} has {len(self.quantity.components)}; give"
-                    " it a direction, or take a function of it"
-                )
+            self._check_count(len(self.quantity.components))
         else:
             check_callable("quantity", self.quantity, "t", *(f"reading {k + 1}" for k in range(len(self.of))))
         for each in self.sensors:
@@ -82,6 +78,7 @@ class When(Portable, Condition):
         function of time and all sensor values."""
         if isinstance(self.quantity, Sensor):
             values = readings[0]
+            self._check_count(values[0].size)
         else:
             rows = zip(times.tolist(), *readings, strict=True)
             values = np.array([self._value(self.quantity, *row) for row in rows])
@@ -92,9 +89,13 @@ class When(Portable, Condition):
 
     def _value(self, function: Callable[..., float], time: float, *readings: object) -> float:
         at = f"at t = {time:.9g} s"
-        return finite(
-            f"the value of {self} {at}", called(function, f"the condition {self}", time, *readings, at=at), ANY_SIZE
-        )
+        value = called(function, f"the condition {self}", time, *readings, at=at)
+        return finite(f"the value of {self} {at}", value, ANY_SIZE)
+
+    def _check_count(self, count: int) -> None:
+        if count > 1:
+            what = f"When takes a sensor of one number, {self.quantity} has {count}"
+            raise ParameterError(f"{what}; give it a direction, or take a function of it")
 
     @property
     def sensors(self) -> tuple[Sensor, ...]:

@@ -15,6 +15,10 @@ def parts() -> tuple[ph.Model, ph.Revolute, ph.Fixed]:
     return model, pin, model.connect(ph.Fixed(one.origin, two.origin))
 
 
+def bushing(model: ph.Model) -> ph.Bushing:
+    return model.apply(ph.Bushing(model.ground.at((0, 0, 0)), model["two"].origin, 10.0, 1.0, 10.0))
+
+
 Refused = Callable[[ph.Model, ph.Revolute, ph.Fixed], object]
 
 CASES: dict[str, tuple[Refused, type[Exception], str]] = {
@@ -36,6 +40,11 @@ CASES: dict[str, tuple[Refused, type[Exception], str]] = {
         lambda m, p, f: ph.When(ph.Position(m["one"].origin), above=0.0),
         ph.ParameterError,
         "a sensor of one number",
+    ),
+    "several forces": (
+        lambda m, p, f: m.simulate(1.0, 0.1, stop=ph.When(ph.ElementForce(bushing(m)), above=0.0)),
+        ph.ParameterError,
+        "a sensor of one number, .* has 6",
     ),
     "two thresholds": (
         lambda m, p, f: ph.When(ph.JointPosition(p), above=0.0, below=1.0),
