@@ -138,6 +138,7 @@ def test_seeing(in_an_empty_folder) -> None:
 def test_inverse_problems(in_an_empty_folder) -> None:
     found = run("inverse_problems.md")
     assert found["missed"] == pytest.approx(0.056, abs=1e-3)
+    assert found["tracking_error"] == pytest.approx(4e-4, rel=0.05)
     assert found["error"] < 2e-5
     assert found["torque"].lead == pytest.approx(0.6)
     assert found["held"].largest_deviation < 1e-11 and found["held"]["shoulder"](0.5) == pytest.approx(20.5, 2e-3)
