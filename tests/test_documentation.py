@@ -75,6 +75,9 @@ def test_how_to(page, in_an_empty_folder, capsys) -> None:
             assert bob == pytest.approx(-2 - 50 * 9.81 / 2e5, abs=1e-6)
             lifted = found["lifted"].position(found["cargo"].origin)[-1, 2]
             assert lifted == pytest.approx(-2.7 / 2.35 - 50 * 9.81 / 2e5, abs=1e-3)
+            assert np.abs(found["swing"][400:, 0]).max() == pytest.approx(1.802, abs=1e-3)  # a pendulum by SciPy
+        case "lead_a_rope_over_pulleys.md":
+            assert found["raised"] == pytest.approx(100 / 0.2 / (500 + 5 / 0.2**2) / 2, rel=3e-3)
         case "make_friction_stick.md":
             position = found["position"]
             assert np.abs(position[500:] - position[-1]).max() < 1e-9 and np.abs(found["moved"]).max() < 1e-9
@@ -123,6 +126,8 @@ def test_linear_analysis(in_an_empty_folder, capsys) -> None:
     assert found["campbell"].frequencies[[0, -1], 0] / unit == pytest.approx([3.5160, 7.3604], rel=1e-3)
     euler = np.pi**2 * 2e11 * np.pi * 0.01**4 / 64 / 4
     assert found["buckling_load"] == pytest.approx(euler, rel=1e-3)
+    elastica = [[0.741, 0.593], [0.349, 0.792], [0.123, 0.803]]  # Timoshenko and Gere, table 2-3
+    assert np.array(found["tips"][2:]) == pytest.approx(np.array(elastica), abs=1e-3)
 
 
 def test_seeing(in_an_empty_folder) -> None:
@@ -209,6 +214,7 @@ def test_control(in_an_empty_folder, capsys) -> None:
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "False ('hub x', 'hub y') True" and 0.0499 < float(said[1]) < 0.0501
     assert said[3] == "100.0"
+    assert found["pushed"].angle(found["elbow"])[-1] == pytest.approx(0.6, abs=5e-3)
 
 
 def test_studies(in_an_empty_folder, capsys) -> None:
