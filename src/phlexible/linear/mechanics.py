@@ -333,14 +333,8 @@ def velocity_force_slopes(body: FloatingBody, eta: Array, nu: Array) -> tuple[Ar
     velocities ``nu`` and its elastic coordinates ``eta``. Shapes are (N, N) and (N, n) for N velocities and n
     coordinates. Elastic rates are zero. Differences are used, which are exact because the forces are quadratic in
     either.
-
-    The forces are quadratic in either.
     """
-
-    def at_velocities(rows: Array) -> Array:
-        return np.array([quadratic_velocity_forces(body, eta, each) for each in rows])
-
-    by_velocity = quadratic_slopes(at_velocities, nu, float(np.abs(nu).max()))
+    by_velocity = quadratic_slopes(lambda at: quadratic_velocity_forces(body, eta, at), nu, float(np.abs(nu).max()))
     return by_velocity, quadratic_slopes(lambda at: quadratic_velocity_forces(body, at, nu), eta, body.size)
 
 

@@ -373,9 +373,9 @@ def _without_small(matrix: Array, bound: Array) -> Array:
 
 def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Array:
     """Return the centrifugal, Coriolis and gyroscopic forces h(eta, nu) of a floating body, shape (..., N) [N, N
-    m, ...]. They are on the right-hand side: M dnu/dt = h + other forces. nu (N,), one vector, has linear and
-    angular velocity in body axes and elastic rates. Elastic coordinates eta (..., n) may be given at many
-    instants.
+    m, ...]. They are on the right-hand side: M dnu/dt = h + other forces. Velocities nu (..., N) have linear and
+    angular velocity in body axes and elastic rates. Elastic coordinates eta (..., n) and nu may be those of many
+    instants; they are broadcast together.
 
     Each row is the right-hand side above at zero forces minus (dM/dt) nu.
     """
@@ -395,9 +395,9 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
     angular_change = cross(position_rate, v) + _inertia_times(mixed + np.swapaxes(mixed, -1, -2), w)
     kinetic_gradient = (
         cross(v, w) @ first
-        + (w @ w) * np.einsum("...aai->...i", products)
-        - np.einsum("a,b,...abi->...i", w, w, products)
-        + 2 * np.einsum("k,...ki->...i", w, gyro)  # with its part of (dM/dt) nu
+        + (w * w).sum(axis=-1)[..., None] * np.einsum("...aai->...i", products)
+        - np.einsum("...a,...b,...abi->...i", w, w, products)
+        + 2 * np.einsum("...k,...ki->...i", w, gyro)  # with its part of (dM/dt) nu
     )
     full = np.concatenate(
         [
@@ -411,9 +411,9 @@ def quadratic_velocity_forces(body: FloatingBody, eta: Array, nu: Array) -> Arra
 
 
 def _inertia_times(spread: Array, w: Array) -> Array:
-    """Return (tr(A) I - A) w for second moments A of mass, ``spread`` (..., 3, 3), and vectors w (3,): the
+    """Return (tr(A) I - A) w for second moments A of mass, ``spread`` (..., 3, 3), and vectors w (..., 3): the
     inertia tensor times w, shape (..., 3)."""
-    return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - spread @ w)
+    return np.asarray(np.einsum("...aa->...", spread)[..., None] * w - (spread @ w[..., None])[..., 0])
 
 
 # Inertial forces of a body about its centre of mass with constant elastic coordinates (docs/theory.md, 6).
