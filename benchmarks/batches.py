@@ -15,6 +15,7 @@ machine too how much can be shared.
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter, process_time, thread_time
 from typing import Any
 
@@ -52,23 +53,26 @@ MODELS = {
 
 
 class TimedLoop:
-    """The compiled loop over steps, alone as it is and in lanes as its ``source``, with a clock."""
+    """The compiled loop over steps, of one mechanism or in lanes, with a clock."""
 
     def __init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        """Of another run."""
+        """Set the clock and the count of steps to zero."""
         self.seconds, self.steps = 0.0, 0
 
     def __call__(self, *arguments: Any) -> tuple[int, int]:
-        return self._timed(advance, arguments)
+        return self._timed(advance, *arguments)
 
-    def source(self, *arguments: Any) -> tuple[int, int]:
-        """In lanes."""
-        return self._timed(advance.source, arguments)
+    def of(self, kind: Any) -> Any:
+        """Return the loop for tables of this kind, as ``EntryPoint.of`` does, with the same clock."""
+        entry = advance.of(kind)
+        timed = partial(self._timed, entry)
+        timed.is_ready = entry.is_ready
+        return timed
 
-    def _timed(self, loop: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[int, int]:
+    def _timed(self, loop: Callable[..., Any], *arguments: Any) -> tuple[int, int]:
         begin = thread_time()
         found = loop(*arguments)
         self.seconds += thread_time() - begin

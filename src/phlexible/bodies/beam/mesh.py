@@ -653,10 +653,12 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
     """
     psi, size, count = _section_fields(mesh, basis, inertia), basis.shape[1] + 1, len(inertia.positions)
     if isinstance(psi, np.ndarray):
-        weighted = np.einsum("kij,jkc->ikc", inertia.moments, psi.reshape(4, count, -1)).reshape(psi.shape)
+        weighted = (inertia.moments @ psi.reshape(4, count, -1).swapaxes(0, 1)).swapaxes(0, 1).reshape(psi.shape)
+        products, own = np.zeros((3 * size, 3 * size)), weighted.any(axis=0)  # in the plane a third is zero
+        products[np.ix_(own, own)] = psi[:, own].T @ weighted[:, own]
     else:
         weighted = sparse.block_array([[sparse.diags_array(m) for m in row] for row in inertia.moments.T]) @ psi
-    products = psi.T @ weighted
+        products = psi.T @ weighted
     products = (products + products.T) / 2
     products[0, 0] -= inertia.spin
     first, sizes = weighted[:count].sum(axis=0), abs(weighted[:count]).sum(axis=0)
