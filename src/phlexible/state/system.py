@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, PickledFields
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import Matrix, block_diagonal, is_small
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.body import BodyData
@@ -284,24 +285,18 @@ class System(PickledFields):
         number = {id(switch.constraint): k for k, switch in enumerate(self.mechanism.switches)}
         return np.array([number.get(id(owner.joint), -1) for owner in self.owners], dtype=np.int64)
 
-    @cached_property
-    def phases(self) -> "dict[bytes, Phase]":
-        """Return an empty dictionary, the cache in which ``phase`` stores reduced copies of this system with only
-        some constraints active. Its key is the array that says which locks are closed, as bytes."""
-        return {}
-
     def phase(self, locks: Array) -> "Phase":
         """Return this system with only those constraints that are active for given lock positions, shape
         (switches,), where NaN marks an open lock. The result is a ``Phase``: the system with these constraints,
         and their indices. It is created once for each set of closed locks and cached. With all locks closed it is
         the system with all constraints."""
         is_locked = ~np.isnan(locks)
-        if is_locked.all():
-            return self.whole_phase
-        if (key := is_locked.tobytes()) not in self.phases:
-            holds = [own < 0 or is_locked[own] for own in self.row_switches]
-            self.phases[key] = self.with_rows(np.array(holds, dtype=bool))
-        return self.phases[key]
+        return self.whole_phase if is_locked.all() else self._phase_of(is_locked.tobytes())
+
+    @cached_on_owner
+    def _phase_of(self, is_locked: bytes) -> "Phase":
+        closed = np.frombuffer(is_locked, dtype=bool)
+        return self.with_rows(np.array([own < 0 or closed[own] for own in self.row_switches], dtype=bool))
 
     @property
     def whole_phase(self) -> "Phase":

@@ -10,6 +10,7 @@ from typing import Annotated, cast
 import numpy as np
 
 from phlexible.algebra.arrays import Name, NonNegative, Positive, set_fields
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.description.interactions.contact_members import (
     DEEPEST,
     Member,
@@ -184,8 +185,7 @@ class Contact(ForceElement):
         for port in self.touching_ports:
             for other in others:
                 check_ports(self, first=port, second=other)
-        if self.stiffness is None:
-            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
+        self._guess_stiffness()
         if not isinstance(self.second, Touchable):
             if not self.radius:
                 raise ParameterError(
@@ -237,11 +237,12 @@ class Contact(ForceElement):
         assert self.stiffness is not None, "set where it is made"
         return self.stiffness
 
-    def _default_stiffness(self) -> float:
-        """Return the default stiffness of the normal force of a contact [N/m^exponent]. It is computed so that the
-        weight of the resting mass presses the bodies into each other by a thousandth of their size
-        (``weight_stiffness``)."""
-        return weight_stiffness(*self._mass_and_size, self.exponent)
+    def _guess_stiffness(self) -> None:
+        """Set the default stiffness of the normal force of a contact [N/m^exponent] unless the user gave one. It is
+        computed so that the weight of the resting mass presses the bodies into each other by a thousandth of their
+        size (``weight_stiffness``)."""
+        if self.stiffness is None:
+            set_fields(self, stiffness=weight_stiffness(*self._mass_and_size, self.exponent), is_guessed=True)
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
@@ -365,29 +366,20 @@ class Contact(ForceElement):
         sides = ("first", self.first), ("second", self.second)
         return tuple(part for name, side in sides if side is not None for part in contact_parts(name, side))
 
+    @cached_on_owner
     def members(self, dimension: int | None = None) -> tuple[Member, ...]:
         """Return the contact shapes of both sides of this contact, between which distances are computed: spheres,
         line segments, sample points and convex solids. They are computed at the first call and cached for each
         ``dimension`` of the model (1, 2 or 3). None means the lowest dimension of the bodies' models, or 3 without
         bodies."""
         if dimension is None:
-            dimension = min((size for part in self.parts for size in dimensions_of(part)), default=3)
-        if dimension not in self._members and not self.is_contact_group:
+            return self.members(min((size for part in self.parts for size in dimensions_of(part)), default=3))
+        if not self.is_contact_group:
             surface, radius = self._touched_surface
-            self._members[dimension] = contact_pair_members(self.touching_ports, radius, surface, dimension)
-        if dimension not in self._members:
-            other = self.radius if self.second_radius is None else self.second_radius
-            second = None if self.second is None else contact_parts("second", self.second)
-            own = contact_members(contact_parts("first", self.first), second, (self.radius, other), dimension)
-            self._members[dimension] = own
-        return self._members[dimension]
-
-    @cached_property
-    def _members(self) -> dict[int, tuple[Member, ...]]:
-        """Return a new empty dictionary, the cache of the contact shapes (spheres, segments, points, solids) of
-        this contact. ``members`` fills it, with the dimension of the model as key, since computing thousands of
-        shapes takes long."""
-        return {}
+            return contact_pair_members(self.touching_ports, radius, surface, dimension)
+        other = self.radius if self.second_radius is None else self.second_radius
+        second = None if self.second is None else contact_parts("second", self.second)
+        return contact_members(contact_parts("first", self.first), second, (self.radius, other), dimension)
 
     def _check_search(self) -> None:
         if self.second is None and not isinstance(self.first, tuple):
@@ -400,8 +392,7 @@ class Contact(ForceElement):
         if is_alone or not ({1, 2} <= sides or 3 in sides):
             raise ModelError(f"{self}: no pairs of bodies: give two or more as first, or others as second")
         self._check_rolling()
-        if self.stiffness is None:
-            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
+        self._guess_stiffness()
         if self.friction:
             self._check_friction_orientation([each for each in members if each.kind is MemberKind.ROUND])
         self._check_bristle()

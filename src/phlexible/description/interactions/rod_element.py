@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.bodies.rod import ElementShape, Rod, StressFree
 from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import (
@@ -138,21 +139,14 @@ class RodElement(ForceElement):
         the model."""
         return [lower / np.diag(lower) for lower in self._cholesky_factors(dimension)]
 
+    @cached_on_owner
     def _cholesky_factors(self, dimension: int) -> list[Array]:
         """Return the lower triangular Cholesky factors of the section stiffness, an array (k, k) for each
         quadrature point of a rod's finite element, cached. The k strains are the stretch on a line; stretch, shear
         y and curvature z in the plane; all six in space. ``dimension`` is the number of space dimensions of the
         model."""
-        if dimension not in self._factor_cache:
-            kept = np.ix_(KEPT[dimension], KEPT[dimension])
-            self._factor_cache[dimension] = [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
-        return self._factor_cache[dimension]
-
-    @cached_property
-    def _factor_cache(self) -> dict[int, list[Array]]:
-        """Return the cache of the Cholesky factors of a rod element's section stiffness, by the dimension of the
-        model."""
-        return {}
+        kept = np.ix_(KEPT[dimension], KEPT[dimension])
+        return [np.linalg.cholesky(stiffness[kept]) for stiffness in self.stiffness]
 
     def _terms(self, values: Array, slopes: Array, k: int) -> tuple[BilinearTerm, ...]:
         """Return the strain with index ``k`` of this rod element at a quadrature point as a sum of weighted dot

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from phlexible.algebra.arrays import Array
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import as_array
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.bases import independent_columns
@@ -368,7 +369,6 @@ class MotionAnswers(Answers):
     def __init__(self, mechanics: LinearMechanics, modes: SymmetricModes) -> None:
         self.metric, self.phases = mechanics.mass, 1 + mechanics.is_gyroscopic
         self._mechanics, self._modes = mechanics, modes
-        self._known: dict[float, ComplexArray] = {}
 
     def columns(self, omega: float) -> list[Array]:
         """Return a list of real columns, shape (n, 1) each, that span the responses of the second-order model to
@@ -402,10 +402,9 @@ class MotionAnswers(Answers):
         small = _response_of(self._mechanics.projected(basis))
         return np.array([greatest_error(small(omega), self._exact(omega)) for omega in grid])
 
+    @cached_on_owner
     def _exact(self, omega: float) -> ComplexArray:
-        if omega not in self._known:
-            self._known[omega] = self._reference(omega)
-        return self._known[omega]
+        return self._reference(omega)
 
     @cached_property
     def _reference(self) -> Callable[[float], ComplexArray]:

@@ -12,6 +12,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import SuperLU
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.elimination import null_space
 from phlexible.algebra.sparse import lu_factors
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
@@ -318,7 +319,6 @@ class StateAnswers(Answers):
         self._system = model.system_matrix
         self._forces = model.port_map.toarray().astype(np.complex128)
         self._multipliers = algebraic_states(model)
-        self._known: dict[float, ComplexArray] = {}
         kinds = kinds_of_states(model)
         kinds[self._multipliers] = StateKind.STRESS
         known = not (kinds == StateKind.UNKNOWN).any()
@@ -392,6 +392,7 @@ class StateAnswers(Answers):
         small = StateAnswers(state_galerkin(self._model, StateBasis(basis, "krylov")))
         return np.array([greatest_error(small.outputs(omega), self.outputs(omega)) for omega in grid])
 
+    @cached_on_owner
     def at(self, omega: float) -> ComplexArray:
         """Return the complex states of the first-order model for unit harmonic inputs at angular frequency
         ``omega`` [rad/s], shape (order, inputs), with zeros at multipliers. Results are cached for each frequency.
@@ -399,11 +400,9 @@ class StateAnswers(Answers):
         Raises:
             PoleError: an undamped pole.
         """
-        if omega not in self._known:
-            x = self._solved(omega, self._forces)
-            x[self._multipliers] = 0.0
-            self._known[omega] = x
-        return self._known[omega]
+        x = self._solved(omega, self._forces)
+        x[self._multipliers] = 0.0
+        return x
 
     def outputs(self, omega: float) -> ComplexArray:
         """Return the complex outputs of the first-order model for unit harmonic inputs at angular frequency

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phlexible.algebra.arrays import IntArray
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.elimination import BlockSchedule
 from phlexible.state.functions import total_weight
 from phlexible.state.layout import Layout, offsets
@@ -384,22 +385,19 @@ class Couplings:
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
         """Return the set of block rows of Newton's matrix that force law ``number`` may couple with a ``carrier``
         (body or mesh node). A law of a joint that slides along a line has windows, ranges of its scalar functions
-        that act together. The set contains all bodies of the windows in which the carrier occurs, and is cached.
+        that act together. The set contains all bodies of the windows in which the carrier occurs.
         For a law without windows the result is None: no restriction."""
         if not self.interactions[number].windows:
             return None
-        if number not in self._window_nodes:
-            self._window_nodes[number] = [
-                self._nodes_of(
-                    vector for m in range(first, last) for vector in self.parts[self._starts[number] + m]
-                )
-                for first, last in self.interactions[number].windows
-            ]
-        return set().union(*(nodes for nodes in self._window_nodes[number] if carrier in nodes))
+        return set().union(*(nodes for nodes in self._nodes_of_windows(number) if carrier in nodes))
 
-    @cached_property
-    def _window_nodes(self) -> dict[int, list[set[int]]]:
-        return {}
+    @cached_on_owner
+    def _nodes_of_windows(self, number: int) -> list[set[int]]:
+        begin = self._starts[number]
+        return [
+            self._nodes_of(vector for m in range(first, last) for vector in self.parts[begin + m])
+            for first, last in self.interactions[number].windows
+        ]
 
     def _nodes_of(self, vectors: Iterable[int]) -> set[int]:
         found = set[int]()

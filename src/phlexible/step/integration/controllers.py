@@ -11,6 +11,7 @@ from types import FrameType
 import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, function_error, reals
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.description.ground import frame_angular_velocities, frame_rotations, frame_velocities
 from phlexible.description.interactions.feedback import Controller, Feedback, transition_matrices
 from phlexible.description.interactions.state_force import StateLaw
@@ -79,7 +80,6 @@ class SampledController:
         self._states = law.order if law is not None else 0
         self._queue = feedback.delay_periods + 1
         self.size = 3 + 2 * self._count + self._states + self._queue * value.size
-        self._moves: dict[float, tuple[Array, Array]] = {}
         self.set_memory(np.zeros(self.size))
 
     def set_memory(self, memory: Array) -> None:
@@ -146,13 +146,15 @@ class SampledController:
             answer = evaluated(self.value, feedback.controller, time, given)
         else:
             if not is_first and (feedback.period is not None or time > self._clock[2]):
-                A, B = self._move(time - self._clock[2] if feedback.period is None else feedback.period)
+                duration = time - self._clock[2] if feedback.period is None else feedback.period
+                A, B = self._move(float(f"{duration:.12g}"))
                 self._state[:] = A @ self._state + B @ self._input
             answer = law.C @ self._state + law.D @ given
         self._input[:] = given
         self._values[:-1] = self._values[1:]
         self._values[-1] = checked_values(self.value, answer, time)
 
+    @cached_on_owner
     def _move(self, duration: float) -> tuple[Array, Array]:
         """Return the matrices A and B that advance the states x of a linear controller over a ``duration`` [s]: x
         becomes A x + B u for constant input u. They are computed by ``transition_matrices`` and cached by the
@@ -162,10 +164,7 @@ class SampledController:
         """
         law = self.value.feedback.law
         assert law is not None, "asked for of linear laws"
-        duration = float(f"{duration:.12g}")
-        if duration not in self._moves:
-            self._moves[duration] = transition_matrices(law, duration)
-        return self._moves[duration]
+        return transition_matrices(law, duration)
 
     def _measured(self, measurements: Array, read: Read, is_first: bool) -> Array:
         own = measurements[self._begin :]
