@@ -142,7 +142,8 @@ PLANE, PLANE_COFACTOR = (0, 1, 5), (0, 1, 2, 5)
 
 @dataclass(frozen=True, eq=False)
 class StrainFields(ABC):
-    """Strain states s of a group of soft elements with e q quadrature points, discontinuous from point to point.
+    """The k strain states s of a group of e soft elements with q quadrature points each. They are discontinuous
+    from point to point.
 
     E is six numbers a point in the order of ``as_six``, shear strains twice; of a sheet those in its plane are
     states.
@@ -162,45 +163,46 @@ class StrainFields(ABC):
     @property
     @abstractmethod
     def weights(self) -> Array:
-        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape (s,)
+        """Volume of the undeformed soft body that each strain state at a quadrature point stands for, shape (k,)
         [m^3]. Strain states are strains that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def states_at(self, nodes: Array) -> Array:
-        """Return the strain states of a soft body that belong to its node positions (N, d), shape (s,). Strain
+        """Return the strain states of a soft body that belong to its node positions (N, d), shape (k,). Strain
         states are strains that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def rate_matrix(self, s: Array) -> sparse.csr_array:
-        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (s, 6 e q): it gives the
+        """Return the matrix F in ``weights ds/dt = F (w dE/dt)`` of a soft body, shape (k, 6 e q): it gives the
         rates of the strain states s from those of the Green-Lagrange strains E (six at each of e q quadrature
         points) times volumes w. Strain states are strains that are states of the model. It is abstract; subclasses
         compute it."""
 
     @abstractmethod
     def energy(self, s: Array) -> float:
-        """Return the elastic energy of a soft body for the strain states s (s,) [J]. Strain states are strains
+        """Return the elastic energy of a soft body for the strain states s (k,) [J]. Strain states are strains
         that are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def effort(self, s: Array) -> Array:
         """Return the derivative of a soft body's elastic energy with respect to the strain states s, as stresses,
-        shape (s,) [Pa]. Each is divided by the volume for which its state stands. Strain states are strains that
+        shape (k,) [Pa]. Each is divided by the volume for which its state stands. Strain states are strains that
         are states of the model. It is abstract; subclasses compute it."""
 
     @abstractmethod
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete gradient z of the elastic energy of a soft body between two strain states, shape
-        (s,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the stresses of
+        (k,) [Pa]: stresses with ``weights z . (s1 - s0) = energy(s1) - energy(s0)`` exactly, and the stresses of
         ``effort`` for s0 = s1. Strain states are strains that are states of the model. It is abstract; subclasses
         compute it."""
 
     @abstractmethod
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return two sparse derivatives with respect to the strain states s of a soft body: of the Piola-Kirchhoff
-        stresses ``rate_matrix^T effort``, shape (6 e q, s), and of the state rates, shape (s, s). The latter are
-        ``rate_matrix (w dE/dt)`` for strain rates ``rates`` (e q, 6). Strain states are strains that are states of
-        the model. It is abstract; subclasses compute them."""
+        """Return two sparse derivatives with respect to the k strain states s of a soft body: that of its stresses,
+        and that of the rates of the states. The stresses are the second Piola-Kirchhoff stresses ``rate_matrix^T
+        effort``; their derivative has the shape (6 e q, k). The rates are ``rate_matrix (w dE/dt)`` for fixed
+        strain rates ``rates`` (e q, 6); their derivative has the shape (k, k). Strain states are strains that are
+        states of the model. It is abstract; subclasses compute them."""
 
     @cached_property
     def _volumes(self) -> Array:
@@ -252,13 +254,13 @@ class GreenLagrangeFields(StrainFields):
 
     @property
     def weights(self) -> Array:
-        """Volume of the undeformed soft body that each Green-Lagrange strain component stands for, shape (s,)
+        """Volume of the undeformed soft body that each Green-Lagrange strain component stands for, shape (k,)
         [m^3]."""
         return np.repeat(self._volumes, 6)[self._shown]
 
     def states_at(self, nodes: Array) -> Array:
         """Return the Green-Lagrange strains E = (C - 1)/2 at the quadrature points of a soft body for node
-        positions (N, d), shape (s,)."""
+        positions (N, d), shape (k,)."""
         return self._strain_states(metric(self.group, nodes))
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
@@ -269,19 +271,19 @@ class GreenLagrangeFields(StrainFields):
         return sparse.eye_array(6 * len(self._volumes), format="csr")[self._shown]
 
     def energy(self, s: Array) -> float:
-        """Return the elastic energy of a soft body for its Green-Lagrange strains s (s,) [J]: sum of volume times
+        """Return the elastic energy of a soft body for its Green-Lagrange strains s (k,) [J]: sum of volume times
         energy density over the quadrature points."""
         return float(self._volumes @ self.group.law.energy(self._cauchy_green(self._strain(s))))
 
     def effort(self, s: Array) -> Array:
-        """Return the second Piola-Kirchhoff stresses of a soft body for its Green-Lagrange strains s, shape (s,)
+        """Return the second Piola-Kirchhoff stresses of a soft body for its Green-Lagrange strains s, shape (k,)
         [Pa]."""
         return self._stress_states(self.group.law.stress(self._cauchy_green(self._strain(s))))
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
-        """Return the discrete stresses (s,) [Pa] of a soft body between strain states s0 and s1 (Green-Lagrange
-        strains at s points and components). Their product with s1 - s0, weighted by volume, is exactly the change
-        of energy. For a law of invariants they are built from difference quotients by each invariant
+        """Return the discrete stresses (k,) [Pa] of a soft body between the k strain states s0 and s1,
+        Green-Lagrange strains at all quadrature points. Their product with s1 - s0, weighted by volume, is exactly
+        the change of energy. For a law of invariants they are built from difference quotients by each invariant
         (docs/theory.md, 5, (5.14)). For other laws, linear in strain, they are the stresses at the mean strain."""
         law = self.group.law
         if not isinstance(law, InvariantConstitution):
@@ -294,16 +296,16 @@ class GreenLagrangeFields(StrainFields):
         return self._stress_states(2 * (f * IDENTITY + g * (trace(mean)[:, None, None] * IDENTITY - mean) + h * A))
 
     def slopes(self, s: Array, rates: Array) -> tuple[sparse.csr_array, sparse.csr_array]:
-        """Return the material tangent of a soft body, shape (6 e q, s), and a zero matrix (s, s). The tangent has
-        the derivatives of its Piola-Kirchhoff stresses with respect to the strain states s. Rates of these states
-        do not depend on the states, so their derivatives are zero. Strain states are strains that are states of
-        the model."""
+        """Return the material tangent of a soft body, shape (6 e q, k), and a zero matrix (k, k), for k strain
+        states s. The tangent has the derivatives of its second Piola-Kirchhoff stresses with respect to the strain
+        states. Rates of the states do not depend on the states, so that their derivatives are zero; ``rates`` is
+        not used. Strain states are strains that are states of the model."""
         tangent = equal_diagonal(self.group.law.tangent(self._cauchy_green(self._strain(s))))
         return sparse.csr_array(tangent[:, self._shown]), sparse.csr_array((len(s), len(s)))
 
     def _stress_states(self, S: Array) -> Array:
         """Return those components of stress tensors S (e q, 3, 3) at quadrature points that belong to strain
-        states, as a flat array (s,). Strain states are strains that are states of the model. A sheet has the
+        states, as a flat array (k,). Strain states are strains that are states of the model. A sheet has the
         components in its plane only."""
         return np.asarray(as_six(S).reshape(-1)[self._shown])
 
@@ -338,12 +340,12 @@ class PolyconvexFields(StrainFields):
     @property
     def weights(self) -> Array:
         """Volume of the undeformed soft body that each strain state (strain, cofactor or determinant) stands for,
-        shape (s,) [m^3]."""
+        shape (k,) [m^3]."""
         six = np.repeat(self._volumes, 6)
         return np.concatenate([six[self._shown], six[self._shown_cofactor], self._sums @ self._volumes])
 
     def states_at(self, nodes: Array) -> Array:
-        """Return the strain states of a soft body for node positions (N, d), shape (s,): Green-Lagrange strains,
+        """Return the strain states of a soft body for node positions (N, d), shape (k,): Green-Lagrange strains,
         cofactors and determinants of the Cauchy-Green tensor at the quadrature points. Determinants may be means
         over the quadrature points of an element, weighted by volume."""
         C = metric(self.group, nodes).reshape(-1, 3, 3)
@@ -353,7 +355,7 @@ class PolyconvexFields(StrainFields):
 
     def rate_matrix(self, s: Array) -> sparse.csr_array:
         """Return the matrix that gives the rates of all strain states of a soft body from the rates of the strains
-        E. The result has the shape (s, 6 e q). The states are strains E, cofactors G and determinants D. At the
+        E. The result has the shape (k, 6 e q). The states are strains E, cofactors G and determinants D. At the
         mean of two states the matrix reproduces their differences exactly, by docs/theory.md, 5, (5.26)."""
         strain, G, _ = self._split(s)
         C = self._cauchy_green(strain)
@@ -373,12 +375,12 @@ class PolyconvexFields(StrainFields):
 
     def effort(self, s: Array) -> Array:
         """Return the derivatives of a soft body's elastic energy density with respect to its strain states s, shape
-        (s,) [Pa]. They are 2 f' I, g' I and h' for strains, cofactors and determinants."""
+        (k,) [Pa]. They are 2 f' I, g' I and h' for strains, cofactors and determinants."""
         return self.discrete_effort(s, s)
 
     def discrete_effort(self, s0: Array, s1: Array) -> Array:
         """Return the discrete gradient of the elastic energy of a soft body between two strain states s0 and s1,
-        shape (s,) [Pa]. Its product with s1 - s0, weighted by volumes, is exactly the change of energy. Strain
+        shape (k,) [Pa]. Its product with s1 - s0, weighted by volumes, is exactly the change of energy. Strain
         states are strains, cofactors and determinants of the Cauchy-Green tensor; the energy is a sum of functions
         of their traces and determinants, whose difference quotients replace derivatives."""
         (E0, G0, D0), (E1, G1, D1) = self._split(s0), self._split(s1)
@@ -570,12 +572,12 @@ class SoftStrainForm(StrainForm):
 
     def _mass_blocks(self) -> tuple[Matrix, Matrix]:
         """Return the mass matrix (d N, d N) of a soft body and the diagonal matrix of its strain states'
-        volumes (s, s). Both are constant. Strain states are strains that are states of the model."""
+        volumes (k, k). Both are constant. Strain states are strains that are states of the model."""
         return mass_matrix(self.whole.body), sparse.diags_array(self.fields.weights)
 
     def _strain_rate_matrix(self, x: Array) -> Matrix:
         """Return the matrix from the nodal velocities of a soft body to the rates of its strain states times
-        their volumes, shape (s, d N). It is evaluated at the state x. Strain states are strains that are
+        their volumes, shape (k, d N). It is evaluated at the state x. Strain states are strains that are
         states of the model."""
         q, _, s = self._split(x)
         return self.fields.rate_matrix(s) @ self._strain_slopes(q)
@@ -635,7 +637,7 @@ class SoftStrainForm(StrainForm):
 
     def _split(self, x: Array) -> tuple[Array, Array, Array]:
         """Split the state vector x of a soft body into node positions (d N,), node velocities (d N,) and strain
-        states (s,)."""
+        states (k,)."""
         n = self.whole.body.elastic_count
         return x[:n], x[n : 2 * n], x[2 * n :]
 
