@@ -117,7 +117,8 @@ def _compiled_once(known: _Known) -> Any:
 
 def _compiled_by_numba(function: Callable[[float], float]) -> Any:
     """Return a user's function compiled by ``numba.cfunc`` to a C function double(double), which compiled code
-    calls by its address. Raise ``TypeError`` if the function may raise errors.
+    calls by its address. Raise ``TypeError`` if the function contains a raise or an assert, or refers to functions
+    that Numba has compiled.
 
     Raises:
         TypeError: the function may raise errors.
