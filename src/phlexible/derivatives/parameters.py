@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, option, positive, reals
 from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
 from phlexible.derivatives.variations import Variation, rest_lengths_as_history, strains_of, variation_between
-from phlexible.description.mechanism.differences import first_difference
-from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.mechanism import Mechanism, first_difference
 from phlexible.description.ports import sharing_data
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ModelError, ParameterError

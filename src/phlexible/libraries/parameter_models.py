@@ -9,8 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array
 from phlexible.description.interactions.sensor import Sensor
-from phlexible.description.mechanism.differences import first_difference
-from phlexible.description.mechanism.mechanism import Mechanism
+from phlexible.description.mechanism.mechanism import Mechanism, first_difference
 from phlexible.errors import ParameterError, PhlexibleError
 from phlexible.libraries.data import ModelData
 from phlexible.libraries.parameters import FunctionFit, ParameterData, ParameterRange, SampledValues
