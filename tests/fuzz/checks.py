@@ -159,7 +159,7 @@ def _round_off_of_places(motion: ph.Motion, extent: float) -> float:
     for index, placed in enumerate(run.system.bodies):
         eta, first = run.elastic(index)[0], -placed.data.elastic_count
         if first:
-            mass = as_array(run.system.body_mass(run.state(0), index))[first:, first:]
+            mass = as_array(run.system.body_mass(run.recording.state(0), index))[first:, first:]
             rigidity = as_array(stiffness_matrix(placed.data, eta))[first:, first:]
             stiffness += placed.data.mass * float(eigvalsh(rigidity, mass)[-1])
     return int(motion.recording.iterations[-1]) * stiffness * digit**2

@@ -32,7 +32,7 @@ def short_cylinder(load: float = 10.0, around: int = 24, along: int = 2) -> Mode
     Reference: the energy after one second of a second program with the same elements, 767.2905 J,
     ``tests/gallery/test_shells.py``.
 
-    Shown by: ``phlexible run short-cylinder``.
+    Shown by: ``phlexible run short-cylinder``, which warns that the published mesh is coarse where it bends most.
 
     Args:
         load: greatest force per length of the lines [N/m].
@@ -83,7 +83,7 @@ def tape_spring(angle: float = 1.6, length: float = 0.2, elements: int = 32, acr
     Reference: the moment (1 + nu) D alpha of a fold, of the bending stiffness D and the angle alpha of the
     cross-section, ``tests/gallery/test_shells.py``.
 
-    Shown by: ``phlexible run tape-spring``.
+    Shown by: ``phlexible run tape-spring``, which warns that elements are long beside the fold.
 
     Args:
         angle: of the end against the start at the end of a run of one second [rad].

@@ -78,7 +78,7 @@ def test_rolled_up_by_a_moment() -> None:
     assert (x, z) == pytest.approx((0.0, 2 * length / angle), abs=0.03 * length)
 
 
-@pytest.mark.parametrize(("curved", "angle"), [(0.0, 3.0), (2.0, 1.0), (3.0, -1.0)])
+@pytest.mark.parametrize(("curved", "angle"), [(0.0, 3.0), (2.0, 1.0), (3.5, -1.0)])
 def test_a_coarse_shell_says_how_far_a_moment_bends_it_and_how_many_elements_help(curved, angle) -> None:
     """Closed form: a moment M turns the end by M L / EI, whatever curvature is without stress."""
     with pytest.warns(ph.LargeDeflectionWarning, match="strip bends further than its elements follow") as given:
