@@ -163,10 +163,9 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
 
 
-def turns_at_start(run: RecordedRun, joint: Joint, coordinate: Coordinate, angle: float) -> float:
-    """Return the full turns [rad] by which the first state in ``run`` is beyond ``angle``, an angle of a joint
-    within a half turn. An equilibrium may be wound up, and a run that begins there. Force elements along the joint
-    ``coordinate`` count turns; without one the result is 0."""
+def turns_at_rest(run: RecordedRun, joint: Joint, coordinate: Coordinate, angle: float) -> float:
+    """Return the full turns [rad] by which the equilibrium in ``run`` is beyond ``angle``, an angle of a joint
+    within a half turn. Force elements along the joint ``coordinate`` count them; without one the result is 0."""
     own = run.mechanism.joints[run.joint_index(joint)]
     for k, (element, _) in enumerate(run.system.forces):
         if isinstance(element, AlongJoint) and (element.joint, element.coordinate) == (own, coordinate.name):

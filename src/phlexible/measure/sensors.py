@@ -673,8 +673,8 @@ class JointSensor(Sensor):
             paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
             values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]
             for each, value in zip(coordinates, values, strict=True):
-                if each.is_angle and (run.is_at_rest or run.count > 1):
-                    value += kinematics.turns_at_start(run, self.joint, each, value[0])
+                if run.is_at_rest and each.is_angle:
+                    value += kinematics.turns_at_rest(run, self.joint, each, value[0])
         else:
             values = [kinematics.coordinate_rates(run, each, run.velocities) for each in coordinates]
         if self.differentiations == 2:
