@@ -153,8 +153,7 @@ def coarse_shells(run: RecordedRun) -> Iterator[str]:
             begin = next(row for row, found in zip(rows, worst, strict=True) if found[0] > ALLOWED_EXCESS)
             yield (
                 f"{placed.name} bends further than its elements follow, from t = {run.time[begin]:.4g} s on:"
-                f" directors of neighbouring nodes turn by up to {angle:.2g} rad against each other, so that"
-                f" there a moment bends it about {100 * excess:.2g} % too far: take"
-                f" {(excess / ADVISED_EXCESS) ** 0.5:.2g} times as many elements along it (an error below 1 %), or"
-                " check its material and loads"
+                f" directors of neighbouring nodes turn by up to {angle:.2g} rad against each other, where a"
+                f" moment bends it about {100 * excess:.2g} % too far: take {(excess / ADVISED_EXCESS) ** 0.5:.2g}"
+                " times as many elements along it (an error below 1 %), or check its material and loads"
             )

@@ -396,10 +396,10 @@ class Stepper(MechanismState):
         """Return the present state at a time [s] as recorded states of a run with one instant, the input of
         sensors. Multipliers and forces are those of the last step; before the first step they follow from the
         accelerations. ``rows`` is the present state as ``now`` returns it (None: it is stored now)."""
-        rows, forces = self.now(time) if rows is None else rows, np.concatenate(self.last_reactions)
+        rows = self.now(time) if rows is None else rows
         found = recording_of(self.assembly.system, self.work_sources, np.array([time]), rows)
-        is_known = forces.any() or not len(forces)
-        return found if is_known else with_late_reactions(found, {0: self.reactions(time, time)})
+        has_forces = self.memory["step_taken"][0] != 0.0
+        return found if has_forces else with_late_reactions(found, {0: self.reactions(time, time)})
 
     @property
     def values_per_step(self) -> int:
