@@ -407,6 +407,27 @@ def test_optimisers_take_the_cost_as_a_function_of_one_array():
     assert objective.parameters(objective.start)["wheel"].values == pytest.approx(parameters["wheel"].values)
 
 
+def test_a_start_may_be_a_function_of_the_model():
+    """A cantilever that rests in its equilibrium: its tip is rho A g L^4 / 8 E I below, for ever."""
+
+    def build(p):
+        section, material = ph.RectangularSection(0.02, p["height"]), ph.Material(p["modulus"], 1000.0)
+        model = ph.Model(gravity=(0, 0, -10.0))
+        beam = model.add(ph.Beam(1.0, section, material, 4, strain="linear"), "beam")
+        model.connect(ph.Fixed(model.ground.at((0, 0, 0)), beam.start))
+        return model
+
+    def sag(model):
+        return ph.Cost.final(ph.Position(model["beam"].end), lambda x: x[:, 2])
+
+    options = {"duration": 0.2, "step": 0.01, "initial": lambda model: model.equilibrium()}
+    value, slopes = ph.gradient(build, sag, {"height": 0.02, "modulus": 2e9}, **options)
+    depth = 1000.0 * 10.0 * 12 / (8 * 2e9 * 0.02**2)
+    assert value == pytest.approx(-depth, rel=1e-6)
+    assert slopes["modulus"] == pytest.approx(depth / 2e9, rel=1e-5)
+    assert slopes["height"] == pytest.approx(2 * depth / 0.02, rel=1e-5)
+
+
 def test_a_plate_whose_shapes_are_symmetric():
     """Largest components of its shapes have both signs: what chose one of them by round-off gave other shapes."""
 

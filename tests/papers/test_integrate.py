@@ -5,6 +5,7 @@ import pytest
 
 import phlexible as ph
 from bodies.forms import beam
+from papers.test_collocation import double_pendulum
 from phlexible.papers.collocation import Equations
 from phlexible.papers.floating_forms import BodyState
 from phlexible.papers.integrate import Method, stage_loop
@@ -67,6 +68,15 @@ def test_the_order_is_two_with_constraints_and_a_moving_mass_matrix(method, refe
     ends = [ph.integrate(whole, x, None, 0.3, 0.3 / n, method).states[-1] for n in (16, 24)]
     first, second = (np.abs(end - reference)[:moving].max() for end in ends)
     assert np.log(first / second) / np.log(1.5) == pytest.approx(2, abs=0.3)
+
+
+def test_the_composed_pendulum_is_that_of_the_mechanism(reference):
+    """Independent assemblies: transformers of ports here, functions of joints there."""
+    form, start = double_pendulum()
+    run = ph.integrate(form, start, None, 0.3, 0.3 / 64, "radau3")
+    whole, _ = pendulums()
+    for name in ("a.angular_velocity", "b.angular_velocity", "b.position"):
+        assert run.state(name)[-1] == pytest.approx(reference[whole.state_slice(name)], abs=1e-10)
 
 
 def test_discrete_gradients_keep_the_energy_to_round_off():
