@@ -162,6 +162,7 @@ def test_what_was_saved_and_files_have_the_branches(tmp_path: Path):
     assert np.array_equal(live.motion.recording.branches, whole.recording.branches)
     loaded = ph.Motion.load(tmp_path / "run.h5")
     assert loaded["rope"].body.relaxation == rope.body.relaxation
+    assert (loaded["jelly"].body.law, loaded["jelly"].body.order) == (ph.NeoHookean(1e4, 0.4), 2)
     assert loaded.section_forces(loaded["rod"]).normal == pytest.approx(whole.section_forces(rod).normal, rel=1e-9)
     table = whole.to_xarray()
     assert table.sizes["branch"] == whole.recording.branches.shape[1]
