@@ -246,19 +246,16 @@ class NodeGroup:
 
     def weights(self, mesh: SoftMesh) -> Array:
         """Return the weight of each unknown vector of a mesh in the mean over this group of nodes, shape (N,), with
-        sum 1. It is the share of its shape function in the area or length of the region (``regions``) that covers
-        most of the chosen vertices. Nodes without a common side have equal weights. Raise ``ParameterError`` if the
-        region leaves out chosen vertices, except those beside it."""
-        chosen, corners, result = mesh.node_at[self.points], mesh.corners, np.zeros(len(mesh.nodes))
-        vertices, whole = np.intersect1d(chosen, corners), corners[np.isin(corners, chosen).all(axis=1)]
-        covers = [
-            (np.union1d(nodes, whole), nodes, shares) for nodes, shares in regions(mesh, chosen) if len(nodes)
-        ]
+        sum 1. It is the share of its shape function in the volume, area or length of the region (``regions``) that
+        covers most of the chosen nodes. Nodes without a common side have equal weights. Raise ``ParameterError`` if
+        the region leaves out chosen nodes."""
+        chosen, result = mesh.node_at[self.points], np.zeros(len(mesh.nodes))
+        covers = [(nodes, shares) for nodes, shares in regions(mesh, chosen) if len(nodes)]
         if not covers:
             result[chosen] = 1 / len(chosen)
             return result
-        covered, nodes, shares = max(covers, key=lambda cover: len(np.intersect1d(vertices, cover[0])))
-        refuse_left_out(self.name, vertices, covered, corners, "make an interface of each")
+        nodes, shares = max(covers, key=lambda cover: len(np.intersect1d(chosen, cover[0])))
+        refuse_left_out(self.name, chosen, nodes, "leave them out, or make an interface of each")
         np.add.at(result, nodes, shares / shares.sum())
         result[np.abs(result) < ROUND_OFF] = 0.0  # of vertices of quadratic triangles
         return result
@@ -342,7 +339,7 @@ class SoftPoints(MaterialPoints):
     __repr__ = short_repr
 
     def locate(self, location: Location) -> MaterialPoint:
-        """Return the material point of this soft body at a ``location``: a node, an interface (mean of its nodes),
+        """Return the material point of this soft body at a ``location``: a node, an interface (mean over its area),
         or an undeformed position where a node is. Its position is a weighted sum of node positions. Raise
         ``AttachmentError`` for other locations, unknown interfaces, and positions without node.
 
@@ -582,11 +579,15 @@ def element_sides(mesh: SoftMesh, dimension: int) -> ElementSides:
 
 
 def regions(mesh: SoftMesh, chosen: IntArray) -> Iterator[tuple[IntArray, Array]]:
-    """Yield the regions of a mesh, of faces or edges, whose vertices are all ``chosen`` nodes. Each has the nodes
-    (f, m) of its f faces and the integrals of their shape functions (f, m) [m2]; of edges they are in [m]. Regions
-    of a solid are its surface, all faces, and without faces its edges. Those of a sheet are its elements and its
-    outline, and without elements all edges."""
+    """Yield the regions of a mesh, of elements, faces or edges, whose vertices are all ``chosen`` nodes. Each has
+    the nodes (f, m) of its f faces and the integrals of their shape functions (f, m) [m2]; of elements of a solid
+    they are in [m3], of edges in [m]. Regions of a solid are its elements, its surface, all faces, and without
+    faces its edges. Those of a sheet are its elements and its outline, and without elements all edges."""
     has_area = False
+    if not mesh.is_sheet:
+        values, _, volumes = mesh.quadrature(mesh.strain_degree)
+        is_whole = np.isin(mesh.corners, chosen).all(axis=1)
+        yield mesh.element_nodes[is_whole], volumes[is_whole] @ values
     for dimension in (2, 1):
         sides = element_sides(mesh, dimension)
         is_chosen = np.isin(sides.vertices, chosen).all(axis=1)

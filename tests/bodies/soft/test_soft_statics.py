@@ -188,6 +188,8 @@ def test_a_force_on_an_end_is_a_uniform_traction(kind, order):
         (skfem.MeshTet, lambda x: at_the_end(x) & (x[2] < 1e-9), (0.6, 0.1, 0.0)),  # an edge
         (skfem.MeshTet, lambda x: abs(x[0] - 0.18) < 1e-9, (0.18, 0.1, 0.05)),  # a section
         (skfem.MeshHex, lambda x: at_the_end(x) | (x[2] < 1e-9), ((0.12 * 0.3 + 0.02 * 0.6) / 0.14, 0.1, 1 / 140)),
+        (skfem.MeshTet, lambda x: x[0] > 0.06 - 1e-9, (0.33, 0.1, 0.05)),  # whole elements
+        (skfem.MeshHex, lambda x: x[0] > 0.06 - 1e-9, (0.33, 0.1, 0.05)),
         (skfem.MeshTri, lambda x: x[0] > 0.18 - 1e-9, (0.39, 0.1, 0.0)),  # elements of a sheet
         (skfem.MeshQuad, lambda x: x[1] < 1e-9, (0.3, 0.0, 0.0)),
         (skfem.MeshQuad, lambda x: abs(x[1] - 0.06) < 1e-9, (0.3, 0.06, 0.0)),  # a line inside
@@ -202,7 +204,15 @@ def test_an_interface_is_at_the_centroid_of_its_region(kind, order, chosen, midd
     np.testing.assert_allclose(ph.Model().add(body)["part"].initial_position(), middle, atol=1e-14)
 
 
-def test_a_node_away_from_the_area_of_an_interface_is_refused():
-    law, parts = ph.NeoHookean(E, NU), {"part": lambda x: at_the_end(x) | (np.abs(x).sum(axis=0) < 1e-9)}
-    with pytest.raises(ph.ParameterError, match=r"leaves out 1 of 26 chosen corners .* make an interface of each"):
+@pytest.mark.parametrize("beside", [(0.0, 0.0, 0.0), (0.36, 0.0, 0.0), (0.36, 0.06, 0.03)])
+def test_a_node_outside_the_area_of_an_interface_is_refused(beside):
+    """The corner of the other end, and nodes one element beside the area, on the surface and inside."""
+    law, parts = ph.NeoHookean(E, NU), {"part": lambda x: at_the_end(x) | (np.abs(x.T - beside).sum(axis=1) < 1e-9)}
+    with pytest.raises(ph.ParameterError, match=r"leaves out 1 of 26 chosen nodes, .* make an interface of each"):
         ph.SoftBody(uneven(skfem.MeshHex), law, density=1.0, order=1, interfaces=parts)
+
+
+def test_a_shell_node_beside_an_interface_is_refused():
+    parts = {"part": lambda x: (x[0] < 0.11) | ((x[0] < 0.21) & (x[1] < -0.49))}
+    with pytest.raises(ph.ParameterError, match="leaves out 1 of 23 chosen nodes"):
+        ph.Shell.plate(1.0, 1.0, 0.01, ph.Material(2e11, 7800.0, 0.3), (10, 10), interfaces=parts)

@@ -173,8 +173,10 @@ class MeshRegion:
             averaged: vertices of the averaged region.
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
-        remedy = 'make it "rigid", which takes all of them, or an interface of each'
-        refuse_left_out(name, np.flatnonzero(self.selected), covered, mesh.cells, remedy)
+        chosen, around = np.flatnonzero(self.selected), mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
+        if len(np.setdiff1d(chosen, around)):
+            remedy = 'make it "rigid", which takes all of them, or an interface of each'
+            refuse_left_out(name, chosen, covered, remedy)
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
         """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover
@@ -187,16 +189,13 @@ class MeshRegion:
         )
 
 
-def refuse_left_out(name: str, chosen: IntArray, covered: IntArray, cells: IntArray, remedy: str) -> None:
-    """Raise ``ParameterError`` if the mean over an interface leaves out ``chosen`` vertices of elements. Vertices
-    next to the ``covered`` ones may be left out, as at a rim. ``cells`` (e, c) are the vertices of all elements;
-    the message names the interface and the ``remedy``."""
-    rest = np.setdiff1d(chosen, covered)
-    around = cells[np.isin(cells, covered).any(axis=1)]
-    if len(np.setdiff1d(rest, around)):
+def refuse_left_out(name: str, chosen: IntArray, covered: IntArray, remedy: str) -> None:
+    """Raise ``ParameterError`` if the mean over an interface leaves out ``chosen`` nodes, since it is over the
+    ``covered`` ones alone. The message counts them, and names the interface and the ``remedy``."""
+    if len(rest := np.setdiff1d(chosen, covered)):
         raise ParameterError(
             f"interface {name!r}: the mean is over an area or an edge, which leaves out {len(rest)} of "
-            f"{len(chosen)} chosen corners of elements, on lines and points outside it; {remedy}"
+            f"{len(chosen)} chosen nodes, on lines and points outside it; {remedy}"
         )
 
 
