@@ -93,6 +93,15 @@ def test_a_coarse_shell_that_does_not_bend_is_not_warned_of() -> None:
     assert bent(*rolled_up(6, 3.0, 0.01)) == pytest.approx(0.01, rel=0.07)
 
 
+def test_angles_without_stress_are_computed_once(monkeypatch) -> None:
+    shell = ph.Shell.plate(2.0, 0.3, 4e-3, SOFT, (6, 2))
+    computed, angles = [], type(shell.mesh).bending_angles
+    monkeypatch.setattr(type(shell.mesh), "bending_angles", lambda *args: computed.append(1) or angles(*args))
+    undeformed = shell.mesh.vectors(shell.nodes, shell.mesh.gyration * shell.mesh.directors)
+    assert [shell.largest_excess_bending(undeformed)[0] for _ in range(3)] == [0.0] * 3
+    assert len(computed) == 4  # of three instants, and without stress
+
+
 def tumbling(offset: float = 0.0) -> ph.Model:
     """A bent strip that flies with a hub clamped to it, a wheel on a patch and a rod on a node."""
     model = ph.Model()

@@ -227,6 +227,11 @@ class ShellMesh(SoftMesh):
         angles = 2 * np.arcsin(np.clip(np.einsum("eki,eki->ek", side, change) / (2 * length), -1.0, 1.0))
         return np.asarray(angles)
 
+    @cached_property
+    def stress_free_angles(self) -> Array:
+        """Angles between directors (``bending_angles``) of the undeformed shell, shape (e, 4) [rad]."""
+        return self.bending_angles(self.vectors(self.points[self.used], self.gyration * self.directors))
+
     def turned_directors(self, positions: Array) -> Array:
         """Return the k unit directors of a deformed shell without transverse shear, shape (k, 3). Each element
         rotates its directors with the inverse transpose of its deformation gradient, and the sums at nodes are

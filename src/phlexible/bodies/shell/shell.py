@@ -418,8 +418,7 @@ class Shell(MeshedNodalBody):
         elements are too soft by phi^2 / 6 + phi phi_0 / 24. Places where it changes by less than 0.05 rad do not
         count. ``vectors`` (N + k, 3) are positions and directors in the order of the unknowns."""
         mesh = self.soft_mesh
-        undeformed = mesh.vectors(self.nodes, mesh.gyration * mesh.directors)
-        angles, stress_free = mesh.bending_angles(vectors), mesh.bending_angles(undeformed)
+        angles, stress_free = mesh.bending_angles(vectors), mesh.stress_free_angles
         excess = np.where(np.abs(angles - stress_free) > BENT, angles * (4 * angles + stress_free) / 24, 0.0)
         worst = np.unravel_index(excess.argmax(), excess.shape)
         return float(excess[worst]), float(abs(angles[worst]))
