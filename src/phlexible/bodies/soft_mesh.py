@@ -255,7 +255,7 @@ class NodeGroup:
             result[chosen] = 1 / len(chosen)
             return result
         nodes, shares = max(covers, key=lambda cover: len(np.intersect1d(chosen, cover[0])))
-        refuse_left_out(self.name, chosen, nodes, "leave them out, or make an interface of each")
+        refuse_left_out(self.name, "one region", chosen, nodes, "leave them out, or make an interface of each")
         np.add.at(result, nodes, shares / shares.sum())
         result[np.abs(result) < ROUND_OFF] = 0.0  # of vertices of quadratic triangles
         return result

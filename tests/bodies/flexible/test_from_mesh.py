@@ -112,7 +112,7 @@ def test_a_rim_and_a_rib_are_two_clamped_plates(element):
 
 def test_a_mean_that_leaves_nodes_out_is_refused():
     mesh = grid(*BAR, cells=(16, 4, 1))
-    with pytest.raises(ph.ParameterError, match="leaves out 5 of 15 chosen nodes"):
+    with pytest.raises(ph.ParameterError, match="the mean is over an area, which leaves out 5 of 15 chosen nodes"):
         start = ends(LENGTH)["start"]
         edge = ends(LENGTH)["end"]
         chosen = {"both": lambda x: start(x) | (edge(x) & (x[2] < -WIDE / 3))}

@@ -245,3 +245,6 @@ def test_a_bushing_carries_a_point_mass_by_springs_along_axes_that_turn_with_the
         model.apply(ph.Bushing(mass, hub.origin, stiffness))
     with pytest.raises(ph.ModelError, match=r"mass.origin has no orientation .*; leave out what is rotational"):
         model.apply(ph.Bushing(hub.origin, mass, stiffness, rotational_damping=1.0))
+    other = model.add(ph.PointMass(1.0), "other").origin
+    with pytest.raises(ph.ModelError, match=r"other.origin has no orientation .*; use SpringDamper"):
+        model.apply(ph.Bushing(other, mass, stiffness))

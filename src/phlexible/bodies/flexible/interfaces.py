@@ -170,31 +170,32 @@ class MeshRegion:
         averaged vertices may be left out, as at a rim. ``name`` is the name of the interface, for the message.
 
         Args:
-            averaged: vertices of the averaged region.
+            averaged: vertices of each element or side that is averaged over, shape (k, c).
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
         chosen, around = np.flatnonzero(self.selected), mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
         if len(np.setdiff1d(chosen, around)):
+            area = "an edge" if averaged.shape[1] == 2 else "an area"
             remedy = 'make it "rigid", which takes all of them, or an interface of each'
-            refuse_left_out(name, chosen, covered, remedy)
+            refuse_left_out(name, area, chosen, covered, remedy)
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
         """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover
         no side of an element. ``name`` is the name of the interface."""
         area = "an area" if mesh.dimension == 3 else "a length"
         return ParameterError(
-            f"interface {name!r} has {int(self.selected.sum())} node(s) that cover no side of an element: an "
-            f"interface needs {area}, or it has no rotation and what it carries depends on the mesh; take all nodes"
-            " of a face"
+            f"interface {name!r} has {int(self.selected.sum())} node(s) that cover no side of an element: it needs "
+            f"{area}, or it has no rotation and what it carries depends on the mesh; take all nodes of a face"
         )
 
 
-def refuse_left_out(name: str, chosen: IntArray, covered: IntArray, remedy: str) -> None:
+def refuse_left_out(name: str, area: str, chosen: IntArray, covered: IntArray, remedy: str) -> None:
     """Raise ``ParameterError`` if the mean over an interface leaves out ``chosen`` nodes, since it is over the
-    ``covered`` ones alone. The message counts them, and names the interface and the ``remedy``."""
+    ``covered`` ones alone. The message counts them, and names the interface, the ``area`` of the mean (such as
+    "an edge") and the ``remedy``."""
     if len(rest := np.setdiff1d(chosen, covered)):
         raise ParameterError(
-            f"interface {name!r}: the mean is over an area or an edge, which leaves out {len(rest)} of "
+            f"interface {name!r}: the mean is over {area}, which leaves out {len(rest)} of "
             f"{len(chosen)} chosen nodes, on lines and points outside it; {remedy}"
         )
 

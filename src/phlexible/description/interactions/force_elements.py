@@ -828,9 +828,9 @@ class Bushing(ForceElement):
     def __post_init__(self) -> None:
         check_ports(self, first=self.first, second=self.second)
         super().__post_init__()
-        turns = np.any(self.rotational_stiffness) or np.any(self.rotational_damping)
-        remedies = "give the other port first", "leave out what is rotational"
-        for port, is_needed, remedy in zip((self.first, self.second), (True, turns), remedies, strict=True):
+        needs = True, np.any(self.rotational_stiffness) or np.any(self.rotational_damping)
+        first = "give the other port first" if self.second.has_directions else "use SpringDamper"
+        for port, is_needed, remedy in zip(self.ports, needs, (first, "leave out what is rotational"), strict=True):
             if is_needed and not port.has_directions:
                 raise ModelError(f"{self}: {port} has no orientation (a point mass); {remedy}")
         expect(self, self.first, self.second)
