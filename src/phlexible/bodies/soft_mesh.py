@@ -248,14 +248,15 @@ class NodeGroup:
         """Return the weight of each unknown vector of a mesh in the mean over this group of nodes, shape (N,), with
         sum 1. It is the share of its shape function in the volume, area or length of the region (``regions``) that
         covers most of the chosen nodes. Nodes without a common side have equal weights. Raise ``ParameterError`` if
-        the region leaves out chosen nodes."""
+        the region leaves out chosen nodes other than those of elements next to it."""
         chosen, result = mesh.node_at[self.points], np.zeros(len(mesh.nodes))
         covers = [(nodes, shares) for nodes, shares in regions(mesh, chosen) if len(nodes)]
         if not covers:
             result[chosen] = 1 / len(chosen)
             return result
         nodes, shares = max(covers, key=lambda cover: len(np.intersect1d(chosen, cover[0])))
-        refuse_left_out(self.name, "one region", chosen, nodes, "leave them out, or make an interface of each")
+        mean, remedy = f"interface {self.name!r}: the mean is over one region", "make an interface of each"
+        refuse_left_out(mean, chosen, nodes, mesh.element_nodes, remedy)
         np.add.at(result, nodes, shares / shares.sum())
         result[np.abs(result) < ROUND_OFF] = 0.0  # of vertices of quadratic triangles
         return result

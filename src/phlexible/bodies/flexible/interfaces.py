@@ -173,11 +173,9 @@ class MeshRegion:
             averaged: vertices of each element or side that is averaged over, shape (k, c).
         """
         covered = np.union1d(averaged, mesh.cells[self.cells])
-        chosen, around = np.flatnonzero(self.selected), mesh.cells[np.isin(mesh.cells, covered).any(axis=1)]
-        if len(np.setdiff1d(chosen, around)):
-            area = "an edge" if averaged.shape[1] == 2 else "an area"
-            remedy = 'make it "rigid", which takes all of them, or an interface of each'
-            refuse_left_out(name, area, chosen, covered, remedy)
+        mean = f"interface {name!r}: the mean is over {'an edge' if averaged.shape[1] == 2 else 'an area'}"
+        remedy = 'make it "rigid", which takes all of them, or an interface of each'
+        refuse_left_out(mean, np.flatnonzero(self.selected), covered, mesh.cells, remedy)
 
     def size_error(self, name: str, mesh: ElementMesh) -> ParameterError:
         """Return (not raise) an exception with the message that the nodes chosen for this region of a mesh cover
@@ -189,15 +187,15 @@ class MeshRegion:
         )
 
 
-def refuse_left_out(name: str, area: str, chosen: IntArray, covered: IntArray, remedy: str) -> None:
+def refuse_left_out(mean: str, chosen: IntArray, covered: IntArray, cells: IntArray, remedy: str) -> None:
     """Raise ``ParameterError`` if the mean over an interface leaves out ``chosen`` nodes, since it is over the
-    ``covered`` ones alone. The message counts them, and names the interface, the ``area`` of the mean (such as
-    "an edge") and the ``remedy``."""
-    if len(rest := np.setdiff1d(chosen, covered)):
-        raise ParameterError(
-            f"interface {name!r}: the mean is over {area}, which leaves out {len(rest)} of "
-            f"{len(chosen)} chosen nodes, on lines and points outside it; {remedy}"
-        )
+    ``covered`` ones alone. Nodes of elements next to these may be left out, as at a rim. ``cells`` (e, c) are the
+    nodes of all elements. The message begins with ``mean``, which names the interface and what the mean is over,
+    counts what is left out, and ends with the ``remedy``."""
+    rest = np.setdiff1d(chosen, covered)
+    if len(np.setdiff1d(rest, cells[np.isin(cells, covered).any(axis=1)])):
+        count = f"{len(rest)} of {len(chosen)} chosen nodes"
+        raise ParameterError(f"{mean}, which leaves out {count}, on lines and points outside it; {remedy}")
 
 
 def region_of(name: str, nodes: Any, source: UserMesh, mesh: ElementMesh, with_sides: bool = True) -> MeshRegion:
