@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, text
+from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.elimination import clusters
 from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
@@ -244,6 +245,7 @@ class NodeGroup:
     name: str
     points: IntArray
 
+    @cached_on_owner
     def weights(self, mesh: SoftMesh) -> Array:
         """Return the weight of each unknown vector of a mesh in the mean over this group of nodes, shape (N,), with
         sum 1. It is the share of its shape function in the volume, area or length of the region (``regions``) that

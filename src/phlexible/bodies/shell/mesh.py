@@ -224,8 +224,7 @@ class ShellMesh(SoftMesh):
         corners = vectors[self.element_nodes], vectors[self.element_directors] / self.gyration
         side, change = (np.roll(each, -1, axis=1) - each for each in corners)
         length = np.linalg.norm(side, axis=2) + np.finfo(float).tiny
-        angles = 2 * np.arcsin(np.clip(np.einsum("eki,eki->ek", side, change) / (2 * length), -1.0, 1.0))
-        return np.asarray(angles)
+        return np.asarray(2 * np.arcsin(np.clip(np.einsum("eki,eki->ek", side, change) / (2 * length), -1.0, 1.0)))
 
     @cached_property
     def stress_free_angles(self) -> Array:
