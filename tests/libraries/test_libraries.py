@@ -28,7 +28,7 @@ from phlexible.step.compilation.objects import code_settings, this_target
 from pictures.report.decoding import Decoded
 
 STEP = 1e-3
-HEAD = 9  # numbers of ``ph_saved`` in model.c, which follow the state in what ``save`` gives
+HEAD = 8  # numbers of ``ph_saved`` in model.c, which follow the state in what ``save`` gives
 ROUND_OFF = dict.fromkeys(("rate", "speed", "spin"), 1e3) | dict.fromkeys(("force", "moment", "section"), 1e4)
 """Over that of places: rates are differences over a step, forces have the stiffness of an element, 7e6 N/m."""
 INPUTS = ["motor", "push"]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import phlexible as ph
+from phlexible.description.interactions.feedback import LinearController
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import PlacedBody
 from phlexible.libraries.linking import host
@@ -90,13 +91,14 @@ def test_every_sensor_that_an_instant_has_is_an_output(tmp_path) -> None:
     suffix = ".dylib" if host().startswith("macos") else ".so"
     library = ph.load_library(ph.build(model, STEP, tmp_path / f"parts{suffix}", outputs=sensors))
     run = model.start(STEP)
-    for count in (1, 60, 200):
-        for each in (library, run):
-            each.step(count)
+    assert np.abs(library.read("welded")).max() > 1.0  # forces before the first step are those of the start
+    for count in (1, 60, 200, 1):
         for name, sensor in sensors.items():
             found, expected = np.ravel(library.read(name)), np.ravel(run.read(sensor))
             round_off = 1e-14 * 0.2 / STEP**2  # of places, 100 m, in the force that moves a mass
             assert found == pytest.approx(expected, abs=1e-9 * np.abs(expected).max() + round_off), name
+        for each in (library, run):
+            each.step(count)
     bend = model["arm"].end.point.rotations @ run.state.eta[: model["arm"].data.elastic_count]
     assert np.linalg.norm(bend) > 0.02  # material does turn in its frame
 
@@ -136,6 +138,57 @@ def test_accelerations_are_those_of_the_motion_and_leave_no_trace(tmp_path) -> N
     assert abs(found["driven"]) > 0.1 and abs(found["rope"]) > 0.1
     library.inputs["push free"] = (0.0, 0.0, 1.0)  # counts at once
     assert library.read("spin") != found["spin"] and library.read("driven") == pytest.approx(found["driven"])
+
+
+def hanging(payload: float = 2.0, stiffness: float = 300.0) -> ph.Model:
+    """A payload on a preloaded spring and a bar that begins to fall, each with a controller that reads a force."""
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    weight = model.add(ph.RigidBody(payload, 0.1), "weight", position=(0, -1, 0))
+    model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), weight.origin, axis=(0, 1, 0), name="rail"))
+    spring = ph.SpringDamper(model.ground.at((0, 0, 0)), weight.origin, stiffness, length=0.7, name="spring")
+    model.apply(spring)
+    bar = model.add(ph.RigidBody(payload, 0.1 * payload, center=(0.5, 0, 0)), "bar", position=(3, 0, 0))
+    hinge = model.connect(ph.Revolute(model.ground.at((3, 0, 0)), bar.origin, name="hinge"))
+    gain = LinearController(np.zeros((0, 0)), np.zeros((0, 3)), np.zeros((1, 0)), np.array([[0, 0.3, 0]]), False)
+    model.apply(hinge.torque(ph.Feedback(gain, [ph.Reaction(hinge)], period=5 * STEP), name="heavy"))
+    model.apply(ph.Force(bar.point((1, 0, 0)), (0.0, 0.0, 0.0), name="push"))
+    return model
+
+
+def forces(model: ph.Model) -> dict[str, Sensor]:
+    rail, hinge = model.joints
+    kinds = {"spring": ph.ElementForce(model.elements[0]), "hinge": ph.Reaction(hinge)}
+    return kinds | {"turn": ph.JointRate(hinge), "jolt": ph.JointAcceleration(rail)}
+
+
+@needs_compiler
+def test_forces_before_the_first_step_are_those_of_the_start(tmp_path, capsys) -> None:
+    """k (l - l0), and 0.1/0.35 of the weight of a bar that is let go; first samples of controllers have them."""
+    model, suffix = hanging(), ".dylib" if host().startswith("macos") else ".so"
+    path = ph.build(model, STEP, tmp_path / f"hanging{suffix}", outputs=forces(model))
+    library, motion = ph.load_library(path), model.simulate(0.1, STEP, progress=False)
+    begin = library.save()
+    for _ in range(2):
+        assert library.read("spring") == pytest.approx(-90.0, rel=1e-12)
+        assert library.read("hinge") == pytest.approx([0.0, 0.1 / 0.35 * 2 * 9.81, 0.0], rel=1e-12)
+        assert library.read("jolt") == pytest.approx((90.0 - 2 * 9.81) / 2.0, rel=1e-3)
+        assert library.read("spring") == pytest.approx(-90.0, rel=1e-12)
+        library.step(100)
+        assert library.read("turn") == pytest.approx(motion[forces(model)["turn"]][-1], rel=1e-12)
+        library.restore(begin)
+    with pytest.raises(ph.errors.ConvergenceError):
+        library.inputs["push"] = (1e59, 1e59, 0.0)
+        library.step(1)
+    assert library.read("spring") == pytest.approx(-90.0, rel=1e-12)
+    capsys.readouterr()
+    ranges = {"payload": (1.0, 2.0, 4.0, "kg"), "stiffness": (100.0, 300.0, 400.0, "N/m")}
+    path = ph.build(hanging, STEP, tmp_path / f"more{suffix}", outputs=forces, parameters=ranges)
+    assert "spring, hinge, heavy: with other values of the parameters forces are 0" in capsys.readouterr().out
+    library = ph.load_library(path)
+    for stiffness, force in ((300.0, -90.0), (200.0, 0.0), (300.0, -90.0)):
+        library.parameters["stiffness"] = stiffness
+        assert library.read("jolt") == pytest.approx((0.3 * stiffness - 2 * 9.81) / 2.0, rel=1e-3)
+        assert library.read("spring") == pytest.approx(force, rel=1e-12)
 
 
 def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> None:

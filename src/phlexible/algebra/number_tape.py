@@ -68,14 +68,13 @@ class TapeEntry:
     of: tuple[int, ...] = ()
 
     @property
-    def argument_entries(self) -> set[int]:
-        """Return the set of the indices of the earlier entries of the tape (record of arithmetic) that are
-        arguments of this entry's operation. Indices of inputs, which are smaller, are left out. A quaternion
-        component has all nine entries of the rotation matrix as arguments."""
-        taken = {index for _, indices in self.terms for index in indices if index >= FIRST}
+    def arguments(self) -> set[int]:
+        """Return the set of the indices of the numbers that are arguments of this entry's operation: earlier
+        entries of the tape (record of arithmetic), measured values, numbers of the state. A quaternion component
+        has all nine entries of the rotation matrix as arguments."""
         if self.kind in QUATERNION:
             return {self.of[0] + k for k in range(9)}
-        return taken | {index for index in self.of if index >= FIRST}
+        return {*self.of, *(index for _, indices in self.terms for index in indices)}
 
     @property
     def is_computable(self) -> bool:
@@ -142,7 +141,7 @@ class NumberTape:
             index = waiting.pop()
             if index not in needed:
                 needed.add(index)
-                waiting += self._open[index - FIRST].argument_entries
+                waiting += [each for each in self._open[index - FIRST].arguments if each >= FIRST]
         return needed
 
     def entry(self, entry: TapeEntry) -> int:

@@ -19,7 +19,7 @@ from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
 from phlexible.libraries.c_text import bit_patterns, integers, quoted, real, reals, records
 from phlexible.libraries.linking import HERE
-from phlexible.libraries.outputs import Outputs, OutputTables
+from phlexible.libraries.outputs import Output, Outputs, OutputTables
 from phlexible.libraries.parameters import ParameterData, parameters_in_c
 from phlexible.libraries.programs import families, programs
 from phlexible.libraries.time_functions import Column, TimeData
@@ -247,14 +247,30 @@ class ModelData:
     def is_steady(self) -> bool:
         """Return whether no load, moving frame or target of the model depends on time. Moving frames are
         points of the ground with prescribed motion."""
-        return all(map(_is_steady, self._columns))
+        pieces = [piece for column in self._columns for piece in column.pieces]
+        return not any(column.waves for column in self._columns) and all(len(x.coefficients) == 1 for x in pieces)
 
     @property
     def messages(self) -> tuple[str, ...]:
         """Return the messages for the user about how accurately functions of time and of parameters are
         approximated in a library."""
-        own = () if self.parameters is None else (self.parameters.message,)
-        return *self.moving.messages, *self.loads.messages, *self.targets.messages, *own
+        messages = *self.moving.messages, *self.loads.messages, *self.targets.messages
+        if self.parameters is None:
+            return messages
+        controlled = zip(self.stepper.assembly.controlled, self.controllers, strict=True)
+        readers = list[tuple[str, Output | ControllerData]]((x.name, x) for x in self.outputs.outputs)
+        readers += [(own.name, data) for own, data in controlled]
+        first, last = -self._forces.start, -self._forces.stop
+        tape = [any(last <= index < first for index in each.arguments) for each in self.outputs.entries]
+        names = ", ".join(name for name, each in readers if any(tape[each.begin : each.end]))
+        words = f"{names}: with other values of the parameters forces are 0 before the first step"
+        return *messages, self.parameters.message, *([words] if names else [])
+
+    @property
+    def _forces(self) -> slice:
+        """Return where forces of joints and elements are in the state."""
+        begin = self.memory.offset_of("reaction")
+        return slice(begin, begin + self.memory.counts["reactions"])
 
     def header(self) -> str:
         """Return the text of the C header ``model_data.h``, which contains all values and arrays of the model for
@@ -327,7 +343,11 @@ class ModelData:
         yield reals("ph_reals", self._real_constants())
 
     def _packed_start(self) -> NDArray[np.uint64]:
-        return np.asarray(self.memory.state).view(np.uint64)
+        """Return the state at the start as 64-bit words, with the forces that act there; a live run computes these
+        when they are read."""
+        start, at = np.array(self.memory.state), self.stepper.instant(self.origin)
+        start[self._forces] = [*at.multipliers[0], *at.forces[0]]
+        return start.view(np.uint64)
 
     def _sizes(self) -> Iterable[str]:
         memory, counts = self.memory, self.memory.counts
@@ -426,7 +446,10 @@ class ModelData:
     def _index_macros(self) -> Iterable[str]:
         header, own, _ = self.memory.header_layout
         given = self._system_tables()
-        begin = _write_offsets(header, given)
+        begin = 0
+        for index, words in given:
+            header[index] = 8 * begin
+            begin += len(words)
         for index, number in own.items():
             header[index] = 8 * number
         yield integers("ph_header", header)
@@ -559,16 +582,6 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
     return found
 
 
-def _write_offsets(header: NDArray[np.int64], tables: Iterable[tuple[int, NDArray[np.uint64]]]) -> int:
-    """Store in a ``header`` the byte offsets of consecutive ``tables``, and return their total length in
-    64-bit words."""
-    begin = 0
-    for index, words in tables:
-        header[index] = 8 * begin
-        begin += len(words)
-    return begin
-
-
 class _Measured(NamedTuple):
     """C data of functions of time, sources and the tape: numbers, then rows of their tables.
 
@@ -584,10 +597,6 @@ class _Measured(NamedTuple):
     pieces: list[Sequence[int]]
     columns: list[Sequence[int]]
     moving: int
-
-
-def _is_steady(column: Column) -> bool:
-    return not column.waves and all(len(piece.coefficients) == 1 for piece in column.pieces)
 
 
 TABLES_MAGIC = 0x7068746162316C73

@@ -31,10 +31,10 @@ __attribute__((visibility("hidden")))
 void NRT_MemInfo_call_dtor(void *information) { (void)information; }
 
 /* Size of the last piece of a step [s], NaN before the first; whether the next step goes on with that; how often steps
-   are halved before they are tried, and how many pieces succeeded since. */
+   are halved before they are tried, and how many pieces succeeded since; whether any piece was taken. */
 typedef struct ph_sizes {
     double last;
-    int32_t continues, depth, successes, none;
+    int32_t continues, depth, successes, has_begun;
 } ph_sizes;
 
 struct ph_model {
@@ -58,7 +58,7 @@ struct ph_model {
     double origin;         /* of the grid of instants [s] */
     int64_t steps;         /* taken on it */
     ph_sizes sizes;
-    int32_t status, is_measured, is_accelerated, has_begun;
+    int32_t status, is_measured, is_accelerated;
 };
 
 /* Functions of time. */
@@ -182,6 +182,7 @@ static void follow_parameters(ph_model *m) {
     memcpy(m->own + PH_TABLE_WORDS, ph_start, 8 * (size_t)PH_STATE);
     memcpy(m->own + PH_TABLE_WORDS + PH_STATE, ph_reals, 8 * (size_t)PH_REALS);
     if (is_usual) return;
+    memset(m->own + PH_TABLE_WORDS + PH_PLACE_reaction, 0, 8 * (size_t)PH_REACTIONS); /* which follow no powers */
     for (int k = 0; k < PH_FACTORS; k++) {
         const ph_factor *own = ph_factors + k;
         double x = m->parameters[own->parameter] / own->size;
@@ -267,7 +268,7 @@ int ph_load_tables(ph_model *m, const void *tables, size_t size) {
 }
 
 int ph_begin_at(ph_model *m, double time) {
-    if (!m || m->has_begun || !finite_number(time)) return PH_WRONG_ARGUMENT;
+    if (!m || m->sizes.has_begun || !finite_number(time)) return PH_WRONG_ARGUMENT;
     if (time != PH_ORIGIN && !PH_IS_STEADY) return PH_OVER;
     m->origin = time;
     return PH_OK;
@@ -296,7 +297,7 @@ static void start_again(ph_model *m) {
     for (int k = 0; k < PH_CONTROLLERS; memory += memory_of(ph_controllers + k), k++) *memory = NAN;
 #endif
     m->status = PH_OK;
-    m->sizes = (ph_sizes){NAN, 0, 0, 0, 0}, m->has_begun = 0;
+    m->sizes = (ph_sizes){NAN, 0, 0, 0, 0};
 #if PH_PARAMETERS > 0
     begin_at(m, m->origin); /* energies, which follow no parameter */
 #endif
@@ -343,9 +344,12 @@ static int64_t entered(ph_model *m, const double *sizes, int parts, int64_t coun
     asked.continues = m->sizes.continues != 0;
     asked.is_around_contacts = is_around != 0;
     int64_t found[2] = {0, NOT_CONVERGED};
+    double *forces = m->numbers + PH_PLACE_reaction;
+    if (!m->sizes.has_begun) memset(forces, 0, 8 * (size_t)PH_REACTIONS); /* Newton's method starts as in live runs */
     if (advance(m, &asked, sizes, parts, count, found)) found[0] = 0, found[1] = NOT_CONVERGED;
     *state = found[1];
-    if (found[0]) m->sizes.continues = m->has_begun = 1, forget(m);
+    if (found[0]) m->sizes.continues = m->sizes.has_begun = 1, forget(m);
+    else if (!m->sizes.has_begun) memcpy(forces, m->start + PH_PLACE_reaction, 8 * (size_t)PH_REACTIONS);
     return found[0];
 }
 
@@ -572,12 +576,12 @@ int ph_set_parameter(ph_model *m, int number, double value) {
     if (!finite_number(value)) return PH_NOT_FINITE;
     if (value < own->low || value > own->high) return PH_OUT_OF_RANGE;
     if (m->parameters[number] == value) return PH_OK;
-    if (m->has_begun && !own->is_tunable) return PH_FIXED;
-    if (m->has_begun) project(m, ph_time(m)), begin_at(m, ph_time(m));
+    if (m->sizes.has_begun && !own->is_tunable) return PH_FIXED;
+    if (m->sizes.has_begun) project(m, ph_time(m)), begin_at(m, ph_time(m));
     double before = whole_energy(m);
     m->parameters[number] = value;
     follow_parameters(m);
-    if (!m->has_begun) {
+    if (!m->sizes.has_begun) {
         start_again(m);
         return PH_OK;
     }
@@ -905,7 +909,7 @@ static void put_back(ph_model *m, ph_sizes sizes) {
 static int rates_aside(ph_model *m, double size, double *rates) {
     double begin = ph_time(m);
     int pieces = 0;
-    m->sizes = (ph_sizes){NAN, 0, 0, 0, 0};
+    m->sizes = (ph_sizes){NAN, 0, 0, 0, m->sizes.has_begun};
     if (begin + size > PH_END || (size && halved(m, begin, begin + size, 0, &pieces) != CONVERGED)) return 0;
     look(m, begin + size);
     for (int k = 0; k < PH_OUTPUTS; k++) {
@@ -972,7 +976,7 @@ int ph_get_output(ph_model *m, int number, double *values) {
 typedef struct ph_saved {
     uint64_t magic, model, digest;
     double origin;
-    int64_t steps, has_begun;
+    int64_t steps;
     ph_sizes sizes;
 } ph_saved;
 
@@ -991,7 +995,7 @@ size_t ph_state_size(void) { return sizeof(ph_saved) + 8 * SAVED_NUMBERS; }
 
 int ph_save(const ph_model *m, void *state) {
     if (!m || !state) return PH_WRONG_ARGUMENT;
-    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->has_begun, m->sizes};
+    ph_saved head = {MAGIC, m->identity, 0, m->origin, m->steps, m->sizes};
     char *to = state;
     memcpy(to, m->numbers, 8 * (size_t)PH_STATE);
     memcpy(to + 8 * (size_t)PH_STATE, m->inputs, 8 * GIVEN_NUMBERS);
@@ -1016,7 +1020,6 @@ int ph_restore(ph_model *m, const void *state) {
     m->origin = head.origin;
     m->steps = head.steps;
     m->sizes = head.sizes;
-    m->has_begun = head.has_begun != 0;
     m->status = PH_OK;
     forget(m);
     return PH_OK;

@@ -9,7 +9,7 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.number_tape import NumberTape, TapeEntry, TapeNumber
 from phlexible.description.interactions.functions import Coordinate, KinematicPair
-from phlexible.description.interactions.sensor import LinearReading, Sensor
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.sliding import LineCoordinate, Sliding
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
@@ -342,7 +342,8 @@ class OutputTables:
             if not isinstance(item, Sensor):
                 values += self._measured.of_source(name, item)
             elif item.linear_reading is not None:
-                values += self._of_linear_reading(name, item.linear_reading)
+                source, weights, offset = item.linear_reading
+                values += (weights @ np.array(self._measured.of_source(name, source)) - offset).tolist()
             elif type(item).unwrapped is not Sensor.unwrapped:
                 raise ModelError(
                     f"{name}: a controller of a compiled model cannot measure {item}, which goes on from sample"
@@ -351,11 +352,6 @@ class OutputTables:
             else:
                 values += self._values(name, item)[0]
         return self._tape.output(values)
-
-    def _of_linear_reading(self, name: str, reading: LinearReading) -> list[object]:
-        source, weights, offset = reading
-        found: list[object] = (weights @ np.array(self._measured.of_source(name, source)) - offset).tolist()
-        return found
 
     def _output(self, name: str, sensor: Sensor) -> Output:
         is_shifted = self._from_start and sensor.is_energy

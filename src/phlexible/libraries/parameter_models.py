@@ -18,6 +18,8 @@ from phlexible.step.tables.memory import OF_TYPES
 
 SCALES = ("velocity_weight", "inverse_inertia", "row_length", "force_energy", "scales", "start of energy")
 """Tables for which rough values suffice: reference values for comparisons, and energies, which model.c computes."""
+FORCES = ("start of multiplier", "start of force")
+"""Forces at the start, which model.c has with usual values of the parameters only: quotients of sums in masses."""
 MOVES = frozenset(
     "vector_base shape chord_weight chord_total term_coefficient function_constant pair_weight"
     " force_factor force_weight length_scale rod_value rod_slope rod_share soft_gradient product_rest face_value"
@@ -89,6 +91,7 @@ def with_parameters(
             except PhlexibleError as error:
                 raise ParameterError(f"the model cannot be built with {said}: {error}") from error
         found = data.packed_values() if data.structure == structure else words[:0]
+        found = np.where(is_force, words, found) if len(found) == len(words) else found
         if len(found) != len(words) or not np.array_equal(found[is_same], words[is_same]):
             raise ParameterError(
                 f"with {said} {difference(usual, data)}: parameters change numbers of the model, and its parts stay"
@@ -97,7 +100,8 @@ def with_parameters(
         return np.where(is_same, 0.0, found.view(np.float64))
 
     is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
-    is_same = is_whole | ~np.isfinite(words.view(np.float64))
+    is_force = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in FORCES])
+    is_same = is_force | is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])
     is_angle = usual.memory["coordinate_of"][usual.memory.counts["constraints"] :] == ANGLE
     is_scale[kinds == next(k for k, (name, _) in enumerate(parts) if name == "start of theta")] = ~is_angle
