@@ -596,6 +596,42 @@ def grid_cells(columns: int, rows: int) -> IntArray:
     return cells.reshape(-1, 4)
 
 
+def sphere_grid(count: int) -> tuple[Array, IntArray]:
+    """Return points (p, 3) about the unit sphere and quadrilaterals (e, 4) between them: the grids of a cube's six
+    faces, with ``count`` cells along each edge. The points near the eight corners of the cube are inside of the
+    sphere, by less than 0.3 % from 8 cells on, such that uniform stress balances pressure there as it does
+    elsewhere: with all points on the sphere, the pressure on a corner would be 18 % less than the forces of the
+    stress, however fine the grid."""
+    angles = np.linspace(-np.pi / 4, np.pi / 4, count + 1)
+    a, b = (each.ravel() for each in np.meshgrid(np.tan(angles), np.tan(angles), indexing="ij"))
+    face = _unit(np.stack([a, b, np.ones_like(a)], axis=1))
+    sides = [sign * np.roll(face, k, axis=1) for sign in (1.0, -1.0) for k in range(3)]
+    cells = np.concatenate([grid_cells(count, count) + a.size * k for k in range(6)])
+    cells[len(cells) // 2 :] = cells[len(cells) // 2 :, ::-1]  # the mirrored sides face outwards too
+    x, cells = merged(np.concatenate(sides), cells)
+
+    def at_points(values: Array, where: IntArray) -> Array:
+        """Return sums over corners: of the ``values`` (n, k, 3) at the points ``where`` (n, k)."""
+        return np.stack([np.bincount(where.ravel(), each.ravel()) for each in np.moveaxis(values, 2, 0)], axis=1)
+
+    for _ in range(20):  # towards a conformal grid, whose cells get smaller at the corners
+        x = _unit(at_points(np.repeat(x[cells].mean(axis=1, keepdims=True), 4, axis=1), cells))
+    # A quadrilateral is half of its four triangles of three corners.
+    triangles = np.concatenate([np.roll(cells, k, axis=1)[:, :3] for k in range(4)])
+    radial = x
+    is_near = np.isin(np.arange(len(x)), cells[(np.bincount(cells.ravel()) == 3)[cells].any(axis=1)])
+    for _ in range(60):
+        corners = x[triangles]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, None]
+        opposite = np.roll(corners, 1, axis=1) - np.roll(corners, -1, axis=1)
+        area, volume = (  # their derivatives as a point moves outwards
+            np.einsum("pi,pi->p", at_points(each, triangles), radial)
+            for each in (np.cross(_unit(normals), opposite) / 4, np.repeat(normals, 3, axis=1) / 12)
+        )
+        x = x - np.where(is_near, (area - np.median(area / volume) * volume) / 6, 0.0)[:, None] * radial
+    return x, cells
+
+
 def merged(points: Array, cells: IntArray) -> tuple[Array, IntArray]:
     """Merge ``points`` (p, 3) whose coordinates, rounded to 1e-9 of the mesh's size, are equal. Return the first
     point of each set, in their order, and ``cells`` (e, k) with the new point indices."""

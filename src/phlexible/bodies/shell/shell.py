@@ -32,7 +32,7 @@ from phlexible.bodies.material import Material
 from phlexible.bodies.product_elements import ProductElements
 from phlexible.bodies.shell.elements import MIDDLE, PAIRS, PLACES, ShellElements, products
 from phlexible.bodies.shell.floating import body_of_shell
-from phlexible.bodies.shell.mesh import Grid, ShellMesh, grid_cells, merged, shell_mesh, warn_of_thickness
+from phlexible.bodies.shell.mesh import Grid, ShellMesh, shell_mesh, sphere_grid, warn_of_thickness
 from phlexible.bodies.shell.ports import EdgeKind, ShellInterface, ShellPoints
 from phlexible.bodies.shell.section import Laminate, ShellSection
 from phlexible.bodies.sizes import warn_of_size
@@ -237,10 +237,10 @@ class Shell(MeshedNodalBody):
         color: str | None = None,
     ) -> Self:
         """Return a closed spherical shell of a ``radius`` [m] about the origin, with directors outwards. Its mesh
-        is the mesh of a cube's six faces, with ``elements`` along each edge, projected to the sphere.
-        ``interfaces`` are the user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
-        At the eight corners of the cube, where three elements meet, deflections and stresses under pressure are too
-        small until elements are as short as the root of radius times thickness.
+        is the mesh of a cube's six faces, with ``elements`` along each edge, on the sphere. Where three elements
+        meet, at the eight corners of the cube, they are smaller, and nodes lie a little inside of the sphere: these
+        elements then bear a pressure by uniform stress. ``interfaces`` are the user's; ``offset`` is the height of
+        the middle of the thickness above the mesh [m].
 
         Args:
             radius, thickness: [m].
@@ -253,14 +253,9 @@ class Shell(MeshedNodalBody):
             ParameterError: numbers out of range.
         """
         R, (count, _) = positive("radius", radius), checked_elements((elements, elements))
-        angles = np.linspace(-np.pi / 4, np.pi / 4, count + 1)
-        a, b = (each.ravel() for each in np.meshgrid(np.tan(angles), np.tan(angles), indexing="ij"))
-        face = np.stack([a, b, np.ones_like(a)], axis=1)
-        points = np.concatenate([sign * np.roll(face, k, axis=1) for k in range(3) for sign in (1.0, -1.0)])
-        points *= R / np.linalg.norm(points, axis=1, keepdims=True)
-        cells = np.concatenate([grid_cells(count, count) + a.size * k for k in range(6)])
+        points, cells = sphere_grid(count)
         options: dict[str, Any] = {"directors": lambda x: x, "offset": offset, "color": color}
-        return cls(merged(points, cells), thickness, material, interfaces, **options)
+        return cls((R * points, cells), thickness, material, interfaces, **options)
 
     @classmethod
     def _of_grid(
