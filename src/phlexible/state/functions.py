@@ -30,6 +30,8 @@ from phlexible.state.vectors import CarriedVector, VectorResolver, VectorSet
 
 Chords = tuple[tuple[tuple[float, int], ...], ...]
 """Weights and vectors of each difference vector."""
+Terms = tuple[tuple[float, int, int, Timed | None], ...]
+"""Products of a function: coefficient, indices of both difference vectors, function of time that multiplies it."""
 
 KEPT, LARGEST = 32, 2000
 """Number of cached structures, and the largest number of difference vectors of each."""
@@ -332,15 +334,16 @@ class VectorCollector:
 
     Args:
         resolver: converter of symbolic vectors to numbers.
+        known: functions whose vectors and difference vectors have the first indices; None: there are none.
     """
 
-    def __init__(self, resolver: VectorResolver) -> None:
+    def __init__(self, resolver: VectorResolver, known: "FunctionSet | None" = None) -> None:
         self._resolver = resolver
-        self._indices: dict[object, int] = {}
+        self.vectors: list[CarriedVector] = list(known.set.vectors) if known else []
+        self._indices: dict[object, int] = {vector.key: k for k, vector in enumerate(self.vectors)}
         self._parts: dict[Vector, list[tuple[float, int]]] = {}  # of vectors that chords share
-        self._chords: dict[tuple[tuple[float, int], ...], int] = {}
+        self._chords = {chord: k for k, chord in enumerate(known.chords if known else ())}
         self._seen: dict[VectorSum, int] = {}  # that terms share
-        self.vectors: list[CarriedVector] = []
 
     @property
     def difference_vectors(self) -> tuple[tuple[tuple[float, int], ...], ...]:
@@ -348,6 +351,12 @@ class VectorCollector:
         (weight, index of the vector). They are weighted sums of points and directions, such as one point minus
         another."""
         return tuple(self._chords)
+
+    def terms(self, row: Bilinear) -> Terms:
+        """Return the products of a symbolic scalar function: coefficient, indices of both difference vectors, and
+        the function of time that multiplies it or None. New difference vectors are registered."""
+        add = self.add_difference_vector
+        return tuple((t.coefficient, add(t.first), add(t.second), t.factor) for t in row.terms)
 
     def add_vector(self, vector: CarriedVector) -> int:
         """Return the index of a point or direction on a body in ``vectors``. It is appended there unless an equal
@@ -400,7 +409,7 @@ class FunctionSet:
     layout: Layout
     set: VectorSet
     chords: tuple[tuple[tuple[float, int], ...], ...]
-    functions: tuple[tuple[tuple[float, int, int, Timed | None], ...], ...]
+    functions: tuple[Terms, ...]
     constants: Array
     offsets: tuple[Timed | None, ...]
     paths: tuple[TimePath, ...]
@@ -667,10 +676,7 @@ def function_set(
     made numerical by ``resolver``. ``layout`` has the indices of each body, ``paths`` prescribed functions of
     time."""
     collected = collector or VectorCollector(resolver)
-    add = collected.add_difference_vector
-    functions = tuple(
-        tuple((t.coefficient, add(t.first), add(t.second), t.factor) for t in row.terms) for row in rows
-    )
+    functions = tuple(map(collected.terms, rows))
     return FunctionSet(
         layout,
         VectorSet(tuple(collected.vectors), layout),

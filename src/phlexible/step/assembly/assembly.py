@@ -325,10 +325,10 @@ def _collect_parts(system: System, with_segments: bool) -> Parts:
     ``system``, and return them as ``Parts``. The vectors (points and directions on bodies) and scalar functions
     that they use are numbered in this order. If ``with_segments``, matrices of long bodies are stored in
     segments."""
-    layout, tables, rods = system.layout, InteractionTables(system.layout, system.resolver), RodTables(system)
-    for begin, end in zip(layout.multiplier[:-1], layout.multiplier[1:], strict=True):
-        owners = system.owners[begin:end]
-        tables.interactions.append(Interaction(tuple(tables.function(owner.row) for owner in owners)))
+    tables, rods = InteractionTables(system), RodTables(system)
+    tables.interactions += [
+        tables.constraint(begin, end) for begin, end in itertools.pairwise(system.layout.multiplier.tolist())
+    ]
     prescribed: list[tuple[ForceValue, str]] = []
     for index, each in enumerate(system.forces):
         element, force = each

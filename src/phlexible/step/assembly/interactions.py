@@ -32,10 +32,10 @@ from phlexible.description.joints.sliding import LineCoordinate
 from phlexible.description.ports import Attachment
 from phlexible.description.time_functions import Timed, TimePath
 from phlexible.elements.maxwell import Maxwell
-from phlexible.state.functions import VectorCollector
-from phlexible.state.layout import Layout, offsets
+from phlexible.state.functions import FunctionSet, Terms, VectorCollector
+from phlexible.state.layout import offsets
 from phlexible.state.system import System
-from phlexible.state.vectors import CarriedVector, VectorResolver
+from phlexible.state.vectors import CarriedVector
 from phlexible.step.assembly.bodies import Tables, columns, support
 from phlexible.step.assembly.couplings import Couplings, FunctionKind, InteractionKind, VectorKind, couplings
 from phlexible.step.compilation.user_function import UserFunction, user_function
@@ -356,22 +356,17 @@ def branch_tables(
 # Functions of numbered chords, and what is demanded of them or acts along them (docs/theory.md, 8).
 
 
-class Term(NamedTuple):
-    """A product of two chords with a coefficient, and with a component of the moving vectors unless ``time`` is
-    -1."""
-
-    coefficient: float
-    first: int
-    second: int
-    time: int = -1
-
-
 class Function(NamedTuple):
-    """A sum of terms minus a constant and, unless ``time`` is -1, minus a component of the moving vectors."""
+    """A sum of products of two chords, each with a coefficient, minus a constant, and its structure."""
 
-    terms: tuple[Term, ...]
+    kind: FunctionKind
+    coefficients: tuple[float, ...]
     constant: float = 0.0
-    time: int = -1
+
+    @property
+    def terms(self) -> list[tuple[float, int, int]]:
+        """Coefficient and indices of both chords of each product, without functions of time."""
+        return [(own, a, b) for own, (a, b, _) in zip(self.coefficients, self.kind.terms, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,9 +381,7 @@ class Interaction:
         """Return the structure of this constraint or force law without numerical values, as a hashable
         ``InteractionKind``. It contains its scalar functions, whether it is a force, and the constraints to which
         it belongs. Mechanisms that differ in parameters alone have equal structures."""
-        functions = tuple(
-            FunctionKind(tuple(term[1:] for term in function.terms), function.time) for function in self.functions
-        )
+        functions = tuple(function.kind for function in self.functions)
         if self.force is None:
             return InteractionKind(functions, False, -1, -1)
         bearing = self.force.bearing[0] if self.force.bearing else -1
@@ -408,8 +401,7 @@ class InteractionTables:
     """Collects the interactions of a system, constraints first, and numbers their vectors and chords.
 
     Args:
-        layout: of the carriers.
-        resolver: finds the carriers of vectors.
+        system: what moves; the vectors and chords of its constraints are the first ones.
 
     Attributes:
         collector: numbers vectors and chords.
@@ -418,36 +410,41 @@ class InteractionTables:
         loads: kind, vector of the point and first vector of the triad of each.
     """
 
-    layout: Layout
-    resolver: VectorResolver
+    system: System
     collector: VectorCollector = field(init=False)
     moving: list[MovingPart] = field(default_factory=list)
     interactions: list[Interaction] = field(default_factory=list)
     loads: list[tuple[int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.collector = VectorCollector(self.resolver)
+        rows = self.system.rows
+        known = rows if isinstance(rows, FunctionSet) else rows.functions
+        self._terms = known.functions if known is rows else None
+        self.collector = VectorCollector(self.system.resolver, known)
+
+    def constraint(self, begin: int, end: int) -> Interaction:
+        """Return the constraint whose scalar constraints are those from ``begin`` to ``end`` of the system. Its
+        terms are those of ``System.rows``, numbered already, unless the system relates coordinates."""
+        rows = [owner.row for owner in self.system.owners[begin:end]]
+        known = map(self.collector.terms, rows) if self._terms is None else self._terms[begin:end]
+        return Interaction(tuple(map(self._numbered, rows, known)))
 
     def function(self, row: Bilinear) -> Function:
         """Return the scalar function of a scalar constraint or coordinate (``row``), a sum of scalar products of
         vector differences. In it vector differences and functions of time are replaced by indices. New vector
         differences and paths are added to the lists of the model."""
-        terms = tuple(
-            Term(
-                t.coefficient,
-                self.collector.add_difference_vector(t.first),
-                self.collector.add_difference_vector(t.second),
-                self._time_index(t.factor),
-            )
-            for t in row.terms
-        )
-        return Function(terms, row.constant, self._time_index(row.offset))
+        return self._numbered(row, self.collector.terms(row))
+
+    def _numbered(self, row: Bilinear, terms: Terms) -> Function:
+        products = tuple((a, b, self._time_index(timed)) for _, a, b, timed in terms)
+        kind = FunctionKind(products, self._time_index(row.offset))
+        return Function(kind, tuple(term[0] for term in terms), row.constant)
 
     def dot(self, first: Sequence[tuple[float, int]], second: Sequence[tuple[float, int]]) -> Function:
         """Return the scalar function that is the dot product of two difference vectors ``first`` and
         ``second``. Each is given as a sum of (weight, index of a vector)."""
         chords = (self.collector.add_weighted_sum(tuple(first)), self.collector.add_weighted_sum(tuple(second)))
-        return Function((Term(1.0, *chords),))
+        return Function(FunctionKind(((*chords, -1),), -1), (1.0,))
 
     def add_load(self, load: PointLoad) -> None:
         """Append ``load`` to the list of loads as (kind, index of its point, index of the first of its three
@@ -459,7 +456,7 @@ class InteractionTables:
         follows, port = load.axes is Axes.BODY, load.attachment
         is_force = isinstance(load, Force)
         kind = (FORCE, FOLLOWER_FORCE)[follows] if is_force else (TORQUE, FOLLOWER_TORQUE)[follows]
-        point = self.collector.add_vector(self.resolver.resolve(PointOf(port))) if is_force else -1
+        point = self.collector.add_vector(self.system.resolver.resolve(PointOf(port))) if is_force else -1
         self.loads.append((kind, point, -1 if kind == FORCE else self._triad(load)))
 
     def _triad(self, load: PointLoad) -> int:
@@ -467,7 +464,7 @@ class InteractionTables:
         the index of the first vector."""
         port, first = load.attachment, len(self.collector.vectors)
         for axis in port.placed.rotation.T:
-            self.collector.vectors.append(self.resolver.resolve(DirectionOf(port, axis)))
+            self.collector.vectors.append(self.system.resolver.resolve(DirectionOf(port, axis)))
         return first
 
     def _time_index(self, timed: Timed | None) -> int:
@@ -494,7 +491,7 @@ class InteractionTables:
         )
         kinds = tuple(each.kind for each in self.interactions)
         chords, loads = self.collector.difference_vectors, tuple(self.loads)
-        return couplings(self.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
+        return couplings(self.system.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
 
     def real_tables(self, coupled: Couplings) -> Tables:
         """Return the floating-point arrays that describe vectors and scalar functions to the compiled time
@@ -508,7 +505,7 @@ class InteractionTables:
         return {
             "vector_base": [vector.base for vector in self.collector.vectors],
             "shape": np.concatenate(shapes),
-            "term_coefficient": [term.coefficient for function in functions for term in function.terms],
+            "term_coefficient": [own for function in functions for own in function.coefficients],
             "function_constant": [function.constant for function in functions],
         }
 
@@ -539,7 +536,7 @@ MeasureTables = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, Array]
 
 def measure_tables(
     items: Sequence[tuple[int, int, int, int]],
-    functions: Sequence[Sequence[Term | tuple[float, int, int, Timed | None]]],
+    functions: Sequence[Sequence[tuple[float, int, int] | tuple[float, int, int, Timed | None]]],
     chords: Sequence[Sequence[tuple[float, int]]],
 ) -> MeasureTables:
     """Return the arrays from which the compiled function ``measure`` evaluates measured points and coordinates.
@@ -700,6 +697,6 @@ def _controlled(
 
 def _measured(source: KinematicPair | Attachment, dimension: int, tables: InteractionTables) -> list[Measured]:
     if isinstance(source, Attachment):
-        return [MeasuredPoint(tables.collector.add_vector(tables.resolver.resolve(PointOf(source))))]
+        return [MeasuredPoint(tables.collector.add_vector(tables.system.resolver.resolve(PointOf(source))))]
     found = [source.coordinate(dimension, each) for each in source.coordinate_names]
     return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]
