@@ -390,10 +390,11 @@ class Model(Mechanism):
         stress: str | None = None,
         about: State | Equilibrium | None = None,
     ) -> LinearModel:
-        """Linearize this model about an operating point, and return the port-Hamiltonian equations of small
-        motions. ``inputs`` are forces or torques, ``outputs`` sensors. ``at`` is the kind of operating point,
-        near a ``state`` or exactly ``about`` one; ``form`` says whether displacements or stresses are states,
-        ``stress`` names the space of the stresses.
+        """Linearize this model about an operating point, and return linear port-Hamiltonian equations of small
+        motions, from ``inputs`` (forces, torques) to ``outputs`` (sensors). ``at`` selects the point: the initial
+        pose, the equilibrium near it, the pose without loads, or a steady rotation; ``state`` replaces the initial
+        pose. ``about`` is an equilibrium or state at rest that is known already, in place of both. ``form`` says
+        whether displacements or stresses are states, ``stress`` how those of beams are interpolated.
 
         Args:
             inputs: ``Force`` or ``Torque`` (a constant value: the direction), a joint (forces and torques

@@ -320,10 +320,10 @@ def refuse_wrong_rate(name: str, values: Values, rates: Values, times: Array) ->
 
 
 def wrong_rate(values: Values, rates: Values, times: Array) -> WrongRate | None:
-    """Return the time at which a user's function ``rates`` differs most from the derivative of the function
-    ``values``, with both derivatives. This is computed by finite differences; both functions map n times to values
-    (n, k). None if they agree at all ``times`` to 1e-3 of the largest rate. Differences at kinks are accepted
-    where the rate is that of either side.
+    """Compare a user's function ``rates`` with finite differences of the function ``values``, and return the time
+    of greatest disagreement with both derivatives, or None. Both functions map n times to values (n, k). They agree
+    if the difference at all ``times`` is below 1e-3 of the largest rate; at a kink it is enough that the rate is
+    that of one side.
 
     Times at which a function raises ValueError are left out.
     """

@@ -53,8 +53,9 @@ class Body(ABC):
         return line_skin(positions, shapes, line, np.arange(len(positions) if not line else 0))
 
     def stress_field(self) -> BodyStress | None:
-        """Stress in this body as a function of its elastic coordinates, for ``motion.mesh_stress`` and pictures. By
-        default None; bodies with a mesh and materials override this."""
+        """Return an object that computes the stress in this body from its elastic coordinates; None unless a kind
+        of body overrides this. Bodies with a mesh and materials do; ``motion.mesh_stress`` and pictures use it.
+        """
         return None
 
     @abstractmethod

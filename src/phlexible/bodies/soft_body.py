@@ -140,10 +140,12 @@ class MeshedNodalBody(NodalBody):
     def _form(
         self, dimension: int, gravity: ArrayLike, shape: Field | None, velocity: Field | None, *options: Any
     ) -> PortHamiltonianModel:
-        """Return the port-Hamiltonian model of this body for the arguments of its method ``port_hamiltonian``.
-        Initial positions and velocities follow from ``shape`` and ``velocity``, without given velocities they are
-        zero. ``options`` are handed to the model unchanged: surfaces with tractions, and whether stresses or which
-        strains are states. Raise ``ParameterError`` if ``gravity`` points out of the plane of a planar model."""
+        """Build the port-Hamiltonian model of this body in 2 or 3 dimensions under ``gravity``, starting from the
+        nodal positions ``shape`` and velocities ``velocity``. Both are arrays of nodal values or functions, which
+        are evaluated at the undeformed nodes; for None the body is undeformed or at rest. ``options`` are handed to
+        the model unchanged: surfaces with tractions, and whether stresses or which strains are states. Raise
+        ``ParameterError`` if ``gravity`` points out of the plane of a planar model.
+        """
         data, fall = self.discretize(dimension), vector("gravity", gravity)
         if fall[dimension:].any():
             raise ParameterError(f"gravity must stay in the plane of a planar model, got {fall.tolist()}")

@@ -374,8 +374,9 @@ class CostsOfRun:
 
     @property
     def travel(self) -> Array:
-        """Range (greatest minus least value over time) of the sensor values of each cost of this run, shape
-        (costs,). Of several sensors and components of a cost the largest range is returned; 0 without sensors."""
+        """Range of the sensor values of each cost of this run, greatest minus least over time, shape (costs,). Of
+        several sensors or components of a cost the largest range is taken; without sensors it is 0.
+        """
         readings = ([float(np.ptp(own, axis=0).max(initial=0.0)) for own in each] for each in self._readings)
         return np.array([max(each, default=0.0) for each in readings])
 

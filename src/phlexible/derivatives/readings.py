@@ -342,10 +342,12 @@ def _differences(
 def _read_moved(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
 ) -> Array:
-    """Return the values of a sensor at each of some ``instants`` after each of k ``changes`` of pose and velocity,
-    shape (instants * k, ...). The k values of one instant are adjacent, since angles are unwrapped. Changes have
-    the shape (k, 2 * velocities). ``reader`` evaluates sensors; ``rows`` are the recorded states, arrays by name
-    (position, rotation, velocity, ...)."""
+    """Return the values of a ``sensor`` in recorded states, at each of some ``instants``, after each of k
+    ``changes`` of pose and velocity. The shape is (instants * k, ...); the k values of one instant are adjacent,
+    since angles are unwrapped. ``changes`` (k, 2 n) are small motions of the pose in the order of the n velocities,
+    then changes of these velocities. ``rows`` are the recorded arrays by name (position, rotation, velocity, ...),
+    ``reader`` evaluates sensors.
+    """
     where = np.repeat(instants, len(changes))
     states, pairs = states_at(rows, where), np.tile(changes, (len(instants), 1))
     move(reader.assembly.system.layout, states, Variation(*np.split(pairs, 2, axis=1)))

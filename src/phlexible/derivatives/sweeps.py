@@ -156,9 +156,10 @@ class Crossing:
 
     @cached_property
     def state(self) -> tuple[Array, Array]:
-        """Derivatives of pose and velocities at this event with respect to its instant, two arrays (velocities,).
-        The time steps before the event become longer while the state at their start is constant. Their changes are
-        propagated forwards by linearized time steps. Computed once."""
+        """Derivatives of pose and velocities at this event with respect to the event's instant, two arrays
+        (velocities,). The time steps from the last fixed instant to the event become longer, while the state before
+        the first of them is constant. The changes are propagated forwards through these linearized steps.
+        """
         number, first, last = self.before
         both = np.zeros((2, 1, self.run.velocities))
         for k in range(first, last):
@@ -496,10 +497,12 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 def _vjp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Propagate adjoints of costs backwards through one time step with forces that are Python functions of the
-    state, evaluated at its end. q and v, shape (costs, velocities), are the adjoints of pose and velocities at its
-    end. Return the adjoints at its start, of its residuals and of the force values. A dense linear system is
-    solved for the force values. ``from_the_end`` counts later steps of this kind."""
+    """Propagate derivatives of costs backwards through one time step whose forces are Python functions of the
+    state, also of that at its end. q and v, shape (costs, velocities), are the derivatives with respect to pose and
+    velocities at its end. Return those with respect to pose and velocities at its start, to the residuals of its
+    equations, and to the force values. As the forces depend on the state that they cause, a dense linear system is
+    solved for the last. ``from_the_end`` is the number of such steps that follow this one.
+    """
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
     at_start, at_end = laws.of_state.slopes(k)

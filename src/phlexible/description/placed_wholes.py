@@ -85,8 +85,9 @@ class PlacedWhole(ModelPart, ABC):
         return self.parts[0].origin
 
     def at(self, x: float) -> Attachment:
-        """Return the point on the axis of a beam or rod that consists of several bodies, at distance x [m] from
-        its start.
+        """Return the point at distance ``x`` [m] from the start, on the axis of a beam or rod that consists of
+        several bodies. It is an ``Attachment``, a point of that body of the chain in which x lies; where two bodies
+        meet, of the second.
 
         Raises:
             AttachmentError: x lies outside 0 <= x <= length.

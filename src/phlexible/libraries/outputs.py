@@ -201,9 +201,10 @@ class MeasuredValues:
         return PathNumber(self._tape, {(self._moving + 3 * number + 2,): 1.0})
 
     def _vectors(self, name: str, wanted: VectorSet) -> Array:
-        """Return values (index 0) and rates (index 1) of k positions and directions as symbolic numbers, shape (2,
-        1, k, 3). They are entries of the tape, the list of recorded operations. ``wanted`` is the set of these
-        vectors, which is registered at its first use; ``name`` is the sensor in messages.
+        """Return k positions and directions (index 0) and their rates (index 1) as symbolic numbers, shape (2, 1,
+        k, 3). Symbolic numbers stand for results in the list of recorded operations (the tape), from which outputs
+        are compiled. ``wanted`` is the set of these vectors; at its first use it is added to what the tape reads.
+        ``name`` is the sensor in messages.
 
         Raises:
             ModelError: one that moves with a frame that no joint holds.
@@ -288,8 +289,10 @@ def page_outputs(model: Mechanism) -> dict[str, Sensor]:
 
 
 def _is_measured(joint: KinematicPair, model: Mechanism) -> bool:
-    """Return whether a joint of a model has free coordinates that are defined for its bodies. Angles are not
-    defined for point masses, for example."""
+    """Return whether a joint has free coordinates (relative angles or lengths) that can be computed for its two
+    bodies. It is False for a joint without free coordinates, and where they are not defined: point masses have no
+    angles, for example. ``model`` gives the dimension.
+    """
     try:
         return bool(joint.coordinates(model.dimension))
     except ModelError:

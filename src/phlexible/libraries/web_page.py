@@ -293,8 +293,10 @@ def run_ahead(run: LiveRun, parts: PageParts) -> RecordedRun | None:
 
 
 def _motion_range(done: RecordedRun | None) -> tuple[Scene | None, float]:
-    """Return the scene of a run (``done``), from which the view is chosen, and the run's greatest kinetic
-    energy [J]. The scene has up to 40 evenly spread instants. Without a run they are None and 0."""
+    """Return the scene of a recorded run at up to 40 evenly spread instants, and the greatest kinetic energy [J] of
+    all its instants. The scene (what is drawn) serves to choose the view. Without a run (``done`` is None) they are
+    None and 0.
+    """
     if done is None:
         return None, 0.0
     instants = np.unique(np.linspace(0, done.count - 1, SHOWN).round().astype(int))

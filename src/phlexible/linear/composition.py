@@ -27,9 +27,10 @@ from phlexible.state.small_motions import centring_matrix, world_matrix
 
 
 def body_model(linear: Linearization, body: PlacedBody) -> LinearPHDAE:
-    """Return the linear port-Hamiltonian model of a single body of a linearized mechanism, without its joints. Its
-    states are small displacements and velocities (q, v); it has one port for every scalar constraint of its joints
-    and for every input that acts on it.
+    """Return the linear port-Hamiltonian model of one ``body`` of a linearized mechanism, cut free from its joints.
+    Its states are small displacements and velocities (q, v), then strains of viscoelastic branches. It has one port
+    for every scalar constraint of its joints, by which models can be connected again, and one for every input that
+    acts on it. Springs between bodies, or an operating point with loads, raise an error.
 
     Raises:
         ModelError: a body of another model, or springs and dampers between bodies.

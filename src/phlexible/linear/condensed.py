@@ -68,8 +68,10 @@ class CondensedModel:
 
     @cached_property
     def forces(self) -> sparse.csr_array:
-        """Generalized forces on the motions of the second-order model for unit inputs, shape (n, inputs), sparse.
-        Inputs that act on stresses (prescribed strains) are converted to forces."""
+        """Sparse matrix (n, inputs) whose columns are the generalized forces of unit inputs in the second-order
+        equations of motion. An input that stands in the equations of the stresses prescribes a strain rate; its
+        column is the generalized force that belongs to the corresponding unit strain.
+        """
         B = self.model.port_map
         return sparse.csr_array(B[self.velocities] - self.forces_of_stresses @ (self.strained @ B[self.stresses]))
 

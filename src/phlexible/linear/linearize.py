@@ -80,9 +80,11 @@ def stress_states(system: System, point: OperatingPoint, stress: StressContinuit
 
 
 def with_stress_space(mechanics: LinearMechanics, system: System, stress: StressContinuity) -> LinearMechanics:
-    """Return a copy of a second-order model (``mechanics``) with the lower stiffness of continuous stress states
-    in its bodies. Viscous damping changes by viscosity (a time) times the change of stiffness. If ``stress`` is
-    discontinuous, stresses represent the same stiffness and ``mechanics`` itself is returned."""
+    """Return a copy of a linear model (mass, damping, stiffness) with the lower stiffness that bodies have if their
+    stresses are continuous between elements. The damping of each body changes by its viscosity (a time) times the
+    change of its stiffness. Discontinuous stresses (``stress``) do not change the stiffness; then ``mechanics``
+    itself is returned. ``system`` has the bodies.
+    """
     if stress is StressContinuity.DISCONTINUOUS:
         return mechanics  # the same stiffness
     changes, viscous = [], []

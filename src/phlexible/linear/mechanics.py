@@ -82,7 +82,8 @@ class InnerStrains:
 
     @property
     def size(self) -> int:
-        """Number of strains of viscoelastic branches (Maxwell elements) that have this relaxation time."""
+        """Number of strains in this group of viscoelastic branches (Maxwell elements), all of one relaxation time.
+        """
         return int(self.rows.shape[0])
 
     @property

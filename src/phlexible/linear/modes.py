@@ -134,10 +134,12 @@ def _dynamic(mechanics: LinearMechanics, s: complex) -> sparse.csr_array:
 
 
 def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count: int) -> "Modes":
-    """Return the ``count`` lowest oscillating or growing modes of a viscoelastic model, by a dense eigenvalue
-    problem in the span of ``basis`` (n, k). The basis has undamped modes with squared frequencies ``squares``
-    (k,). Of a complex pair, the eigenvalue with positive imaginary part is returned; rigid modes have zero. Decay
-    rates [1/s] of purely decaying motions are stored in ``relaxations``."""
+    """Return the ``count`` oscillating or growing modes of smallest absolute eigenvalue of a viscoelastic model,
+    whose motions are restricted to combinations of ``basis`` (n, k). The basis consists of undamped modes with
+    squared frequencies ``squares`` (k,); the small eigenvalue problem is dense. Of a complex pair, the eigenvalue
+    with positive imaginary part is returned; rigid modes have zero. The decay rates [1/s] of all purely decaying
+    motions are in ``relaxations`` of the result, ascending.
+    """
     small = mechanics.projected(basis).with_fewest_strains()
     n, e = small.size, small.inner_count
     kept = squares != 0  # positions of motions that strain nothing are no states

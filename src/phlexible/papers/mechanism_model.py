@@ -450,10 +450,11 @@ class MechanismModel(ComposedModel):
         return result
 
     def _coupling_flows(self, x: Array, z: Array, u: Array) -> Array:
-        """Return those terms of the state rates (J - R) z + B u of a mechanism that couple its bodies, shape (T,
-        n). They come from joints, force elements, friction, loads and time; terms inside of bodies are zero. x, z
-        and u are the states, efforts (energy gradients) and inputs at T instants, with n states. Joint multipliers
-        get the residual of their constraints on velocity level."""
+        """Return the part of a mechanism's state rates (J - R) z + B u that couples its bodies, at T instants,
+        shape (T, n). It contains joints, force elements, friction and loads, and the rate of the state that stands
+        for time; terms inside of bodies are zero. Rows of joint multipliers are the residuals of their constraints
+        on velocity level. x, z and u are states, efforts (energy gradients) and inputs, one row for each instant.
+        """
         joined, rows = self._joined, len(self._multipliers)
         _, drives, frames, loads, forces, _ = self._inputs
         result, at = np.zeros(x.shape), joined.evaluate(x)

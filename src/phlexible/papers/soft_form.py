@@ -594,9 +594,10 @@ class SoftStrainForm(StrainForm):
         return self._inputs
 
     def effort(self, x: Array) -> Array:
-        """Return the efforts z of a soft body in the state x, shape (state_size,): minus the weights of the
-        nodes, their velocities, and the stresses of the strain states. Strain states are strains that are
-        states of the model."""
+        """Return the efforts z, conjugate to the states x of a soft body, shape (state_size,). x consists of the
+        nodes' positions, their velocities and strains; z has, in this order, minus the weights of the nodes [N],
+        their velocities, and the stresses that belong to the strains.
+        """
         _, v, s = self._split(x)
         return np.concatenate([-self.whole.weight, v, self.fields.effort(s)])
 

@@ -268,8 +268,9 @@ class ModeShapes(Modes):
     def animate(
         self, mode: int, path: str | PathLike[str], amplitude: float | None = None, frames: int = 40
     ) -> None:
-        """Write a film (.mp4 or .gif, by the ending of ``path``) of one period of a mode in ``frames``
-        pictures. ``mode`` is its index, ``amplitude`` the largest displacement [m].
+        """Write a film of one period of vibration in an eigenmode, by its index ``mode`` from 0, to ``path``
+        (ending .mp4 or .gif). The film has ``frames`` pictures of the model's outline. Its largest displacement is
+        ``amplitude`` [m], or a tenth of the model's extent if that is None.
 
         Args:
             mode: number of the mode, from 0.

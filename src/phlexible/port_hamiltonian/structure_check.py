@@ -242,10 +242,12 @@ def _check_gradient(model: PortHamiltonianModel, x: Array) -> tuple[Array, float
 
 
 def _check_power(model: PortHamiltonianModel, x: Array, slope: Array, seed: int) -> float:
-    """Return the relative error of the power balance dH/dt = u.y - z^T R z of a ``model`` at the state ``x``. It
-    is the absolute error over the sum of all absolute powers. Inputs u are normal random numbers of the ``seed``;
-    dH/dt is ``slope``, the gradient of H, times the rates that solve the model's equations. Above 1e-11, raise
-    ``StructureError`` with the worst state block."""
+    """Check the power balance of a port-Hamiltonian ``model`` at the state ``x`` with normal random inputs u of
+    ``seed``, and return its relative error. The power dH/dt is ``slope`` (gradient of H) times the rates dx/dt that
+    solve E dx/dt = f(x, u) best. It must equal u.y - z^T R z minus z.(f - E dx/dt), the power of what these rates
+    leave over; z are the efforts. The error is divided by the sum of all absolute powers. Above 1e-11, raise
+    ``StructureError`` that names the state block with the greatest power.
+    """
     z, u = model.effort(x), np.random.default_rng(seed).normal(size=model.port_size)
     forces, descriptor = model.forces(x, u), model.descriptor_matrix(x)
     rate = _least_rate(descriptor, forces)

@@ -208,9 +208,10 @@ class LinearModel(ObservedPHDAE):
         return ReducedModel(**field_values(found.model, ObservedPHDAE), full=full, basis=found.basis)
 
     def to_state_space(self, accelerations: Sequence[str] = ()) -> "StateSpace":
-        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control with named states, inputs
-        and outputs. ``accelerations`` are names of inputs that prescribe a velocity and shall be given by their
-        rates.
+        """Return this linear model as a ``StateSpace`` (A, B, C, D) of python-control, with named states, inputs
+        and outputs. Inputs named in ``accelerations``, which prescribe a velocity, are replaced by its time
+        derivative; that is needed where outputs are forces that depend on an acceleration. The model itself does
+        not change.
 
         Args:
             accelerations: names of ports or inputs that prescribe a velocity (``inverted``) and are given by their

@@ -55,9 +55,10 @@ class _InLanes:
         return np.asarray(self._origins + self._step_size * self.steps)
 
     def set_input(self, name: str, rows: Array) -> None:
-        """Set the input ``name`` (a load) of each run to its row of ``rows``, shape (runs, components), in the
-        SIMD lanes or GPU threads. The objects of the runs get the values later, when they are updated from the
-        lanes."""
+        """Set the load ``name`` in several runs that are computed together in SIMD lanes or GPU threads, one row of
+        ``rows`` for each run. ``rows`` has the shape (runs, components). The arrays of the lanes change
+        immediately; the Python objects of the single runs get the values later, when they are updated from these.
+        """
         indices, change = self.runs[0].inputs.change_of(name, rows)
         self.lanes.loads[indices, : len(self.runs)] = self._base[indices] + change.T
         self._inputs[name] = rows

@@ -73,9 +73,10 @@ class Wiring:
 
     @cached_property
     def _part_indices(self) -> dict[tuple[int, int], int]:
-        """Return a dictionary from pairs (function index, vector index) to consecutive numbers. Each scalar
-        function is a sum of dot products of weighted sums of vectors (points and directions on bodies). Every
-        vector on which a function depends occurs once for that function, in order of occurrence."""
+        """Return a dictionary that numbers from 0 all pairs (function index, vector index) where a scalar function
+        depends on a vector. A function is a sum of dot products of two weighted sums of vectors, which are points
+        and directions on bodies. Each pair occurs once, in the order of its first occurrence.
+        """
         found: dict[tuple[int, int], int] = {}
         for m, terms in enumerate(self.functions):
             for a, b in terms:

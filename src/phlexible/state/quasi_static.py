@@ -150,9 +150,11 @@ class RigidMotions:
         return forces[self.indices] if self.basis is None else np.asarray(self.basis.T @ forces)
 
     def masses(self, mass: Matrix) -> Array:
-        """Return the mass [kg] or moment of inertia [kg m^2] of each rigid motion of a body, node or rod, shape
-        (rigid motions,). A rod counts as one rigid body. They are the diagonal of the mass matrix ``mass`` of all
-        bodies, projected on the rigid motions; products of inertia are left out."""
+        """Return the mass [kg] or moment of inertia [kg m^2] of each of these rigid motions, shape (rigid
+        motions,). They are the diagonal of B^T M B, where M is the mass matrix ``mass`` of all bodies and the
+        columns of B are the motions; products of inertia are left out. Each motion is one of a body, of a node, or
+        of a rod, which counts as one rigid body.
+        """
         if self.basis is None:
             return np.asarray(mass.diagonal()[self.indices])
         return np.asarray((self.basis.T @ (mass @ self.basis)).diagonal())

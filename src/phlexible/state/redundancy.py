@@ -309,9 +309,11 @@ def _are_few_and_independent(system: System, state: State, at: Instants) -> bool
 
 
 def are_clearly_independent(mass: Array, matrix: Array) -> BoolArray:
-    """Return whether the rows of dense constraint matrices (..., constraints, velocities) are clearly linearly
-    independent, shape (...): whether the least eigenvalue of the inverse effective mass with the mass matrices
-    ``mass`` and rows of length 1 exceeds a bound."""
+    """Return for dense constraint matrices G whether the rows of each are clearly linearly independent, booleans of
+    shape (...). ``matrix`` has the G, shape (..., constraints, velocities), ``mass`` the mass matrices M. The test
+    is whether the least eigenvalue of G M^-1 G^T, scaled to a diagonal of ones, exceeds a bound. A row of zeros
+    gives False.
+    """
     block = np.linalg.solve(np.linalg.cholesky(mass), matrix.swapaxes(-1, -2))
     lengths = np.sqrt((block**2).sum(axis=-2, keepdims=True))
     block /= np.where(lengths > 0, lengths, 1.0)

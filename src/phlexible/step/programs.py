@@ -211,9 +211,10 @@ def announce_structure(entry: EntryPoint) -> None:
 
 
 def announce(*entries: EntryPoint, text: str = COMPILING) -> bool:
-    """Print a message to stderr that the time step is being compiled, if any of the ``entries`` (functions that
-    Python calls) must be compiled. Return whether one must. The message is ``text``, or another one if compiled
-    code cannot be stored or indices are checked."""
+    """Print a message to stderr if any of the ``entries`` (compiled functions that Python calls) is not compiled
+    yet, and return whether that is so. The message is ``text``, or a fixed one if indices are checked or compiled
+    code cannot be stored. Nothing is compiled here, but code that is stored on disk is loaded.
+    """
     if all(entry.is_ready for entry in entries):
         return False
     unkept = CHECKING if CHECKED else NOT_KEPT

@@ -786,10 +786,11 @@ class _Search:
         )
 
     def _shifts(self, values: Array, gain: Array, residuals: Array) -> dict[str, Array]:
-        """Return the linear estimate of how far the fitted ``values`` shift with another discretization, a
-        dictionary of arrays by the name of the change. Changes are half the elements, half the time step, and
-        another beam frame. Residuals are computed anew at the same values, and their change is multiplied by
-        -``gain``. Changes that do not apply, or fail, are left out.
+        """Return estimates of how far the fitted ``values`` shift with other discretizations of the model, as
+        arrays by the name of the change. Changes are half as many elements, half the time step, and another
+        reference frame of beams. The residuals are computed anew at the same values; -``gain`` times their change
+        is the (linear) estimate. Changes that do not apply or fail, or with residuals of another shape, are left
+        out.
 
         Args:
             values: result of the fit.

@@ -522,9 +522,11 @@ def surface_strains(
 
 
 def _strained_shapes(mesh: ElementMesh, section: PlateSection, shapes: Array) -> list[int]:
-    """Return the ascending indices of the displacement ``shapes`` of a plate with a large quadratic membrane
-    strain, from the products of deflection derivatives. Large means more than a tenth of the largest such strain
-    among the shapes, in the energy norm. ``section`` has thickness and stiffness of the plate."""
+    """Return the ascending indices of those displacement shapes of a plate that have a large quadratic membrane
+    strain. The strain of a shape has the products of its own deflection's derivatives, none with other shapes.
+    Large means more than a tenth of the largest such strain, in the norm of the membrane energy. ``shapes`` has one
+    shape in each column; ``section`` has thickness and stiffness of the plate.
+    """
     energies = np.zeros(shapes.shape[1])
     for part in plate_quadrature(mesh, section):
         slopes, _, _ = surface_gradients(part, shapes)

@@ -149,9 +149,11 @@ class ShellElements:
         return np.asarray(np.einsum("eqai,eqji->eqaj", self.tangents(at), self.axes(at)))
 
     def strain_rows(self, at: Array) -> Array:
-        """Return the coefficients of membrane strains and curvatures in local axes at q points ``at`` (q, 2), shape
-        (e, q, 6, 18). The rows are membrane strains 11, 22, 2 12 (assumed as in MITC4+), then curvatures. The
-        columns are the first 18 dot products of node differences and directors."""
+        """Return the matrices that yield membrane strains and curvatures of e shell elements at q reference points
+        ``at`` (q, 2), shape (e, q, 6, 18). The rows are membrane strains 11, 22, 2 12 in local axes (assumed as in
+        MITC4+), then curvatures. The columns belong to the first 18 of the element's dot products of node
+        differences and directors, on which these strains depend linearly.
+        """
         inverse = np.linalg.inv(self.jacobians(at))
         turned = _voigt(np.asarray(inverse))
         rows = np.zeros((len(self.X), len(at), 6, 18))

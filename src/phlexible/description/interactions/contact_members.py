@@ -285,9 +285,11 @@ def _self_contact_segments(line: Side, radius: float) -> tuple[Member, ...]:
 
 
 def far_ends(members: Sequence[tuple[int, Member]], joined: Sequence[tuple[Port, Port]]) -> list[tuple[int, int]]:
-    """Return, for start and end of each contact shape, the line segment that continues there as a pair: its index
-    and its far end (0 start, 1 end). An end without a neighbour has the shape itself and that end. Ends are
-    neighbours if they coincide within 1e-9 and are on one body, or on two that ``joined`` connects there.
+    """Return for both ends of each contact shape the line segment that continues there: its index and its other end
+    (0 start, 1 end). The list has the start and the end of each shape, one after the other. An end without a
+    neighbour has the shape itself and that end; no end has more than one. Neighbours belong to one contact and
+    side, and their ends are one port or coincide (within 1e-9 of the largest coordinate) on one body, or on two
+    that ``joined`` connects there.
 
     Two segments share an end where they have one port, or where their ports are at one position of one body or are
     joined there at the start; of more than two segments two do.

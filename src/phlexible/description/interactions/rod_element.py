@@ -177,8 +177,10 @@ class RodElement(ForceElement):
 
     @cached_property
     def _axis_vectors(self) -> list[list[VectorSum]]:
-        """Return the section axes d_x, d_y, d_z of each node of a rod's finite element, for bilinear terms. Each is
-        wrapped as a weighted sum of one vector."""
+        """Return the section axes d_x, d_y, d_z of this rod element, one list for each node, each axis as a
+        ``VectorSum`` of one vector. A ``VectorSum`` is a weighted sum of symbolic vectors; the element's bilinear
+        terms are dot products of two of these.
+        """
         return [[as_sum(axis) for axis in axes] for axes in self._node_axes]
 
     def _mean(self, values: Array, k: int) -> Sequence[tuple[float, DirectionOf]]:

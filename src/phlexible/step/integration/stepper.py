@@ -333,8 +333,9 @@ class Stepper(MechanismState):
 
     @property
     def is_steady(self) -> bool:
-        """Whether loads and prescribed motions do not depend on time, and there are no controllers or laws of the
-        state; only values added from outside may change the loads."""
+        """Whether loads and prescribed motions do not depend on time, and neither controllers nor user functions of
+        the state set loads. Inputs that the caller sets between steps (``add_loads``) may still change the loads.
+        """
         is_still = self._steady is not None and not self.assembly.moving
         return is_still and not (self.has_laws or self.is_controlled)
 

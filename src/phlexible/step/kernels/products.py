@@ -275,11 +275,12 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
 
 @exported
 def add_carried_residual(t: Tables, h: float, damping: float, share: Number) -> None:
-    """Add h / 2 B(d)^T (s* - s) of all shell elements to ``t.residual``, since Newton's method iterates the
-    stresses s* as independent unknowns. s are the present stresses, B(d) is the derivative of the strains along d,
-    the motion since the matrix was factored. s*, after the fraction ``share`` of a Newton update, is written to
-    ``t.product_trial``. h is the length of the time step [s], ``damping`` numerical damping. See docs/theory.md,
-    5, (5.31)."""
+    """Add the nodal forces h / 2 B(d)^T (s* - s) of all shell elements to ``t.residual``. s are the stresses of the
+    present motion; s* are stresses that Newton's method iterates as unknowns besides the motion, here after the
+    fraction ``share`` of an update. They are written to ``t.product_trial``. B(y) is the derivative of the strains
+    with respect to the nodal vectors at y, linear in y; d is the motion of these vectors since the matrix was
+    factored. h is the length of the time step [s], ``damping`` numerical damping. See docs/theory.md, 5, (5.31).
+    """
     for e in range(t.product_elements):
         set_carried_stress(t, e, h, damping, share)
         begin, count = t.product_rests_begin[e], t.product_pairs_count[t.product_group[e]]

@@ -57,9 +57,10 @@ def active_team_count(t: Tables) -> int:
 
 @compiled
 def visit_of(t: Tables, g: int, lane: int) -> int:
-    """Return the index in the elimination order of the body in SIMD lane ``lane`` of team g, from the table
-    ``t.team_visit``; lanes without a body repeat the last body. A team is a set of equal bodies that are computed
-    together. ``t`` contains all arrays of the model and its state."""
+    """Return which body SIMD lane ``lane`` of team g computes, as the body's index in the elimination order. A team
+    is a set of equal bodies that are computed together, one in each lane; lanes without a body of their own repeat
+    the last one. The index is read from ``t.team_visit``; ``t`` contains all arrays of the model and its state.
+    """
     return t.team_visit[TEAM_LANES * g + lane]
 
 

@@ -344,10 +344,12 @@ Depth = tuple[float, float, float, Vector, Vector, Vector]
 
 @compiled
 def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -> tuple[float, Vector, Vector]:
-    """Return the factor c of the contact energy that two adjacent segments of a line share at their common node n,
-    and its derivatives. c is 1 unless the projections of the ball's centre fall inside both segments; then it
-    decreases smoothly, down to 0. The arguments are scalar products of the vectors from the ball to n and to the
-    far ends f and e. The derivatives are with respect to (ff, fn) and to (nn, ne, ee)."""
+    """Return a factor c from 0 to 1 for the energy that two adjacent line segments share at their common node n,
+    with its derivatives. It is the contact energy of a ball; f and e are the far ends of the segments; ``ff``,
+    ``fn``, ... are scalar products of the vectors from the ball's centre to f, n and e. c is 1 unless the centre is
+    projected inside both segments; then it decreases smoothly, to 0 where both projections are at least half a
+    segment away from n. The derivatives are two vectors, with respect to (ff, fn, 0) and to (nn, ne, ee).
+    """
     first, second, none = ff - 2.0 * fn + nn, nn - 2.0 * ne + ee, vector(0.0, 0.0, 0.0)
     alpha, beta = (nn - fn) / first, (nn - ne) / second
     if alpha <= 0.0 or beta <= 0.0:
@@ -364,10 +366,12 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 def _half_end_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
-    """Return half of the contact energy of a ball at the end A of a segment, which an adjacent segment shares, and
-    its derivatives. The energy is c x^(p+1) / 2 with the penetration x = ``reach`` - |A| and a factor c from 0 to
-    1; it is 0 if not ``is_shared``. F is the far end of the adjacent segment; ``inner`` is A . B and ``other`` B .
-    B with the other end B. All are vectors from the ball.
+    """Return half the contact energy of a ball at the end A of a segment, which an adjacent segment shares, and its
+    derivatives. The energy is c x^(p+1) / 2 with the penetration x = ``reach`` - |A| and the factor c of
+    ``_shared_node_factor``, from 0 to 1; it is 0 if x <= 0 or not ``is_shared``. Vectors lead from the ball's
+    centre to A, to the other end B and to F, the far end of the adjacent segment; ``inner`` is A . B, ``other`` is
+    B . B. The derivatives are two vectors, with respect to (F . F, F . A, 0), with opposite sign, and to (A . A, A
+    . B, B . B).
 
     The derivatives are those with respect to (FF, FA), with the opposite sign, and to (AA, AB, BB) of the segment
     from A to B.

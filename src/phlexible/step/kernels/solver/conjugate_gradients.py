@@ -303,10 +303,12 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean stresses in all soft elements over a time step of length h and the symmetric part of their
-    tangent. The tangent is the derivative with respect to the strain. Results are stored for each quadrature point
-    in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix`` reads. ``damping`` is numerical damping,
-    a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
+    """Compute the mean stress over a time step of length h, with its symmetric 6 x 6 tangent, at each quadrature
+    point of all soft elements. The stress includes numerical damping (``damping``, a multiple of the stiffness) and
+    viscoelastic branches. The tangent is the symmetric part of its derivative with respect to the strain at the
+    end. Results are stored in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix`` reads; ``t``
+    contains all arrays of the model and its state.
+    """
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
         for p in range(t.soft_points_count[e]):

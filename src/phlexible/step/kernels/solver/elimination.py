@@ -23,11 +23,12 @@ from phlexible.step.tables.declarations import TOGETHER
 
 @exported
 def eliminate(t: Tables, relaxation: float) -> Truth:
-    """Factor Newton's matrix (``t.blocks``) in place by block LU decomposition, body by body in the stored order.
-    Return False where a block is singular; the factorization stops when all lanes are. For joints that may be
-    redundant, the fraction ``relaxation`` of the bodies' contribution to each constraint row is added to its
-    diagonal (0: nothing). What was added is stored in ``t.row_relaxation``. ``t`` contains all arrays of the model
-    and its state.
+    """Factor Newton's block matrix ``t.blocks`` in place by block LU decomposition, one diagonal block after
+    another in the stored order. The blocks belong to bodies, auxiliary unknowns and joints. Return False where a
+    block is singular, for each lane (mechanism) by itself; once all lanes are, the factorization stops. If
+    ``relaxation`` > 0, diagonal entries of joints are raised by this fraction of what the eliminated bodies have
+    added to them, which keeps redundant joints regular. The additions are stored in ``t.row_relaxation``. ``t``
+    contains all arrays of the model and its state.
 
     For redundant constraints the Schur complement on their multipliers is singular, and ``relaxation``, a small
     fraction of the bodies' contribution, is added to its diagonal. Newton's residual stays exact, so that
