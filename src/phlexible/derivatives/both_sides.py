@@ -64,9 +64,10 @@ class ModelChanges:
     parts: Mapping[Part, Array]
 
     def of(self, kind: str) -> dict[Any, Array]:
-        """Select those changes of model data that are of one kind ("table", "moving", "loads" or "start"), and
-        return them as a dictionary of arrays. Keys are names of the model's arrays; for "moving" and "loads",
-        indices of sequences of time steps between velocity jumps."""
+        """Return all changes of one ``kind`` of model data as a dictionary of arrays. The kinds are "table" (arrays
+        of the model) and "start" (initial state), both by the names of their arrays, and "moving" (prescribed
+        vectors) and "loads", both by the index of a sequence of time steps between velocity jumps.
+        """
         return {name: own for (each, name), own in self.parts.items() if each == kind}
 
     def times(self, factor: float) -> "ModelChanges":
@@ -81,9 +82,10 @@ class ModelChanges:
         return ModelChanges({**known, **sums})
 
     def within(self, masks: Mapping[Part, Mask]) -> "ModelChanges":
-        """Return a copy of these changes of model data with zeros where the ``masks`` are False. Masks are boolean
-        arrays by the part of the data. Arrays of the model without a mask are left out; prescribed values, loads
-        and initial states without a mask become zero."""
+        """Return a copy of these changes of model data in which entries where the ``masks`` are False are zero.
+        Masks are boolean arrays by (kind, name) of an array of data. Arrays of kind "table" without a mask are left
+        out of the copy; those of the other kinds (prescribed vectors, loads, initial state) become zero.
+        """
         found = {}
         for part, own in self.parts.items():
             if part in masks:
@@ -102,9 +104,10 @@ def _all_parts(
 
 
 def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
-    """Return the magnitudes of all data of a run's model, by kind and name, relative to which changes are judged
-    as round-off. For arrays and prescribed values they are the data themselves, with signs. For the initial state
-    it is the largest absolute value of each array. ``base`` is the model of the run."""
+    """Return the data of a run's model by (kind, name), as sizes relative to which changes count as round-off.
+    Arrays of the model, prescribed vectors and loads are returned themselves, with signs; for each array of the
+    initial state it is its largest absolute value, one number. ``base`` is the model of the ``run``.
+    """
     functions = [stretch.functions for stretch in run.stretches]
     tables = {name: base.assembly.memory[name] for name in REALS}
     start = {name: np.abs(table).max(initial=0.0) for name, table in start_tables(base).items()}
@@ -131,11 +134,11 @@ def random_factors(count: int) -> Array:
 def separate_masks(
     changes: Sequence[ModelChanges], factors: Array, sizes: Mapping[Part, Array]
 ) -> list[dict[Part, Mask]] | None:
-    """Determine which entries of the model data each of several parameters changes, and return a dictionary of
-    masks for each. Three models have all parameters perturbed together, parameter j by ``factors[i, j]`` times its
-    increment in model i; ``changes`` are the differences of their data. The ratios of an entry's changes identify
-    its parameter. Return None if a ratio fits no single parameter. Changes within round-off of ``sizes`` are
-    ignored.
+    """Return for each of several parameters which entries of the model data it changes, as masks by (kind, name).
+    Three models had all parameters perturbed together, parameter j by ``factors[i, j]`` times its increment in
+    model i; ``changes`` are the differences of their data from the base model. The ratios of an entry's three
+    changes identify its parameter. Return None if a ratio fits no single parameter. Changes within round-off of
+    ``sizes`` are ignored.
 
     Args:
         changes: of the models.
@@ -171,10 +174,11 @@ def separate_masks(
 
 
 def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[int]) -> list[list[int]]:
-    """Split parameters into groups that can be perturbed together, and return lists of their keys in ``shared``.
-    ``shared`` maps a parameter to masks of the model data that it changes. No entry of the data is changed by two
-    parameters of a group. At most one of a group may change sensor values directly; parameters in ``unread`` are
-    known to change none."""
+    """Split parameters into groups whose members change no common entry of the model data, so that they can be
+    perturbed together. ``shared`` maps the index of a parameter to masks of the data that it changes; the groups
+    are lists of these indices. Parameters in ``unread`` change no sensor value directly; of all others there is at
+    most one in a group.
+    """
     sizes = {name: mask.size for masks in shared.values() for name, mask in masks.items()}
     begins = dict(zip(sizes, np.cumsum([1, *sizes.values()]).tolist(), strict=False))
     moved = []
@@ -186,9 +190,10 @@ def disjoint_parameters(shared: Mapping[int, Mapping[Part, Mask]], unread: set[i
 
 
 def lie_within(other: ModelChanges, masks: Sequence[Mapping[Part, Mask]], sizes: Mapping[Part, Array]) -> bool:
-    """Return whether all changes of model data in ``other``, a model with several perturbed parameters, lie within
-    the ``masks`` of these parameters. Masks are boolean arrays by data array. Changes below the round-off of the
-    largest value in ``sizes`` are ignored. If so, the parameters change disjoint data."""
+    """Return whether all changes of model data in ``other`` lie within at least one of the ``masks``. ``other`` are
+    the changes of a model with several perturbed parameters, ``masks`` the entries that each of these changes
+    alone, as boolean arrays by (kind, name). Changes below round-off of the largest value in ``sizes`` are ignored.
+    """
     for name, array in other.parts.items():
         moves = np.abs(array) > ROUNDED * np.abs(sizes[name]).max(initial=0.0)
         known = [each[name] for each in masks if name in each]
@@ -206,9 +211,11 @@ def equal_readings(first: Array, second: Array) -> bool:
 
 
 def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
-    """Return all data of the model ``other`` minus those of ``base``, the model of a run. Data are the arrays of
-    real numbers, prescribed motions and loads over time, and the initial state. Equal arrays are left out. Return
-    None if integer arrays or shapes differ, so that differences do not describe the change."""
+    """Return all data of the model ``other`` minus those of ``base``, the model of a run. Data are the
+    floating-point arrays of the model, of which equal ones are left out, prescribed vectors and loads at the
+    instants of the ``run``, and the initial state. Return None if integer arrays or shapes differ, so that
+    differences do not describe the change.
+    """
     first, second = base.assembly.memory, other.assembly.memory
     if not all(_are_equal(first[name], second[name]) for name in INTEGERS):
         return None
@@ -299,10 +306,11 @@ def perturbed_models(
     directions: Sequence[Direction],
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
-    """Build the models of a run for central differences, one with each parameter in ``directions`` increased and
-    one with it decreased. Parameters that change different data share models, to save calls of the build function.
-    If sensor values do not change with a parameter, the decreased model may be left out. ``base`` is the run's
-    model, ``recipe`` builds models, ``reads_same`` tells whether a model's sensor values equal those of ``base``.
+    """Build models for central differences, with each parameter in ``directions`` increased and decreased, and
+    return one ``Sides`` for each direction. Parameters that change different data share models, to save calls of
+    the build function; the changes of each are then separated. If sensor values do not change with a parameter, its
+    decreased model may be left out. ``base`` is the run's model, ``recipe`` builds models, ``reads_same`` tells
+    whether a model's sensor values equal those of ``base``.
 
     Args:
         run: the run that is differentiated.
@@ -473,11 +481,12 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 def _check_limits(
     base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
 ) -> None:
-    """Raise ``ModelError`` if the equations of a time interval have a kink in a parameter, except at a friction
-    spring (bristle) at its friction limit. Derivatives must be equal for a small and a full increase, and
-    both-sided once deflections are slightly smaller or larger. ``both`` are the residuals' changes for the
-    parameter of ``model`` increased and decreased. ``number`` is the index of the interval ``stretch``; ``base``
-    are the model's arrays.
+    """Raise ``ModelError`` if the equations of a time interval have a kink in a parameter that friction limits do
+    not explain. Friction springs (bristles) at their limit are permitted. First, the residual changes for the
+    parameter increased and decreased must have the same sum for a small increment, so that the kink is at the
+    recorded state itself. Second, with all history variables slightly smaller or larger, they must be opposite.
+    ``both`` are the changes for the full increment of ``model``, ``number`` is the index of the interval
+    ``stretch``; ``base`` are the model's arrays.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
@@ -496,10 +505,10 @@ def _check_limits(
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
-    """Return two weighted sums of the changes of model data that perturbed parameters cause, for finite
-    differences. The first is for increased, the second for decreased parameters. ``models`` has both changes for
-    each parameter, ``group`` the indices summed (at least one). ``weights`` has one entry for each model, also
-    outside of the group."""
+    """Return the weighted sums of the changes of model data by several perturbed parameters, for all increased and
+    for all decreased. The sums are over the indices in ``group`` (at least one), each model of ``models`` times its
+    entry of ``weights``, shape (models,).
+    """
     both = []
     for side in ("up", "down"):
         found: ModelChanges | None = None
@@ -529,9 +538,10 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
 
 
 def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
-    """Return a mask (unknowns,) of the equations of a time step that a parameter changes. An equation counts if
-    its residuals with the parameter increased and decreased differ in any bit. Residuals are evaluated in a sample
-    of time steps only, among them some where the parameter changes loads or prescribed motions."""
+    """Return a mask (unknowns,) of those equations of a time step that a parameter changes. An equation counts if
+    its residuals with the increased and the decreased ``model`` differ in any bit. They are evaluated at recorded
+    states of a sample of time steps, among them some in which the parameter changes loads or prescribed vectors.
+    """
     own = run.assembly.memory
     found = np.zeros(own.counts["unknowns"], dtype=bool)
     assert model.up is not None and model.down is not None, "numbers of its model are known"

@@ -156,10 +156,11 @@ class ControllerTape:
         self._input_change: Array | None = None
 
     def _schedule(self) -> None:
-        """Determine which calls of this controller sample its inputs, and store their indices in
-        ``self._samples``. For each call, ``self._acting`` stores the index of the sample whose output acts after
-        it. That is the latest sample minus the delay in periods, negative before any acts. ``self._number`` maps
-        the index of a call to the index of its sample."""
+        """Determine which calls of this controller sample its inputs, and whose sample's output acts after each
+        call. The indices of the sampling calls are stored in ``self._samples``, the inverse in ``self._number``.
+        ``self._acting`` has for each call the number of the acting sample: the latest one minus the delay in
+        periods, negative before any acts.
+        """
         sampled = SampledController(self.value, 0)
         self._samples: list[int] = []
         self._acting = np.full(len(self._times), -1)
@@ -171,9 +172,11 @@ class ControllerTape:
         self._number = {k: number for number, k in enumerate(self._samples)}
 
     def _sample_matrices(self, number: int) -> tuple[Array, Array]:
-        """Return the state matrix (order, order) and the input matrix (order, inputs) of a linear controller over
-        the interval that ends at sample ``number``. The interval lasts one sampling period, or without a period
-        the time since the previous sample. For sample 0 the matrices are an identity and zero."""
+        """Return the matrices A (order, order) and B (order, inputs) that advance the states of a linear controller
+        to sample ``number`` from the one before: x becomes A x + B u for its input u. The interval lasts one
+        sampling period, or without a period the time between the samples. For sample 0 the matrices are an identity
+        and zero.
+        """
         assert self._law is not None, "asked for of linear laws"
         if number == 0:
             return np.eye(self._law.order), np.zeros((self._law.order, self._law.inputs))
@@ -264,9 +267,10 @@ def controllers_of(assembly: Assembly) -> list[ControlledValue]:
 
 
 def directions_of(value: ControlledValue, count: int) -> Array:
-    """Return the derivative of all load values of the model with respect to each output value of the
-    controller ``value``, shape (controller values, ``count``). Rows are direction cosines or unit vectors;
-    ``count`` is the number of load values."""
+    """Return the constant derivative of all ``count`` load values of the model with respect to the outputs of a
+    controller, shape (outputs, ``count``). ``value`` describes the controller and the loads that it sets. Entries
+    are 1, or direction cosines where an output is the size of a force of fixed direction.
+    """
     found = np.zeros((value.size, count))
     for one, row in zip(np.eye(value.size), found, strict=True):
         for target in value.targets:
@@ -308,8 +312,9 @@ class LawsOfState:
 
     def values(self, k: int, start: Array | None = None, change: Array | None = None) -> Array:
         """Return the mean values over time step ``k`` of all forces that are Python functions of the state, shape
-        (values,). The functions are evaluated at the recorded positions and directions that they measure, or at
-        ``start`` and ``start + change`` if these are given.
+        (values,). The functions are called once, with positions start + change / 2 and rates change / h of the
+        points and directions that they measure. ``start`` and ``change``, shape (3 * vectors,), are those of the
+        recorded run if they are None.
 
         Args:
             k: number of the step.
@@ -323,10 +328,12 @@ class LawsOfState:
         return self._controllers.mean_laws(float((begin + end) / 2), float(end - begin), whole[0], whole[1])
 
     def slopes(self, k: int) -> tuple[Array, Array]:
-        """Return the derivatives of forces that are Python functions of the state, in time step ``k``, with respect
-        to the measured vectors. Vectors are positions and directions. The two arrays (values, 3 * vectors) are for
-        vectors at the start and at the end of the step. They combine central differences with respect to the mean
-        of both and to their change, which stands for velocities."""
+        """Return the derivatives of all forces that are Python functions of the state with respect to the vectors
+        that they measure. The vectors are points and directions of bodies; k is the number of a time step. The two
+        arrays (values, 3 * vectors) are for the vectors at the start and at the end of the step. They combine
+        central differences with respect to the mean of both, and to their change, from which measured velocities
+        follow.
+        """
         first, last = self._positions[k]
         of_mean, of_change = np.zeros((2, len(self.values(k)), len(first)))
         for entry in self._entries:

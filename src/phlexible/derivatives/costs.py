@@ -356,9 +356,10 @@ class CostsOfRun:
         self.loads_alone: dict[str, bool] = {}
 
     def _read(self, other: Built[Costs], times: Array) -> list[list[Array]]:
-        """Return the values of the sensors of ``other``, a (perturbed) model, at the recorded states of this run,
-        as if they occurred at ``times`` [s]. The list has an entry for each cost with an array for each of its
-        sensors."""
+        """Return the values of all sensors of the costs of ``other``, a (perturbed) model, at the recorded states
+        of this run. Each entry of the list belongs to a cost and has an array for each of its sensors. The states
+        are taken to occur at ``times`` [s], which matters for sensors of prescribed motions.
+        """
         sensors = [sensor for cost in other.measured for sensor in cost.sensors]
         rest = iter(Reader(other.assembly, times).read_all(sensors, self._run.rows))
         return [[next(rest) for _ in cost.sensors] for cost in other.measured]
@@ -495,11 +496,12 @@ class CostsOfRun:
     def _add_load(
         self, slopes: Array, direction: Direction, more: Sequence[Functions], less: Sequence[Functions], label: str
     ) -> None:
-        """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to samples of a signal
-        that changes only loads. ``more`` and ``less`` are the loads with the samples of ``direction`` increased
-        and decreased. The change of each time step's residual, times the adjoint, counts for the sample that acts
-        in that step. ModelError, with ``label`` (the signal's name), is raised if steps without such a sample
-        change."""
+        """Add to ``slopes`` (costs, parameters), in place, the derivatives with respect to those samples of a
+        signal that ``direction`` changes. The signal changes only loads; ``more`` and ``less`` have the prescribed
+        vectors and loads with the samples increased and decreased, an object for each sequence of time steps
+        between velocity jumps. The change of each step's residual, times the adjoint, counts for the sample that
+        acts in that step. If other steps change, raise ``ParameterError`` with ``label``, the name of the signal.
+        """
         assert direction.steps is not None, "of samples"
         changes = [
             own.residuals(own.assembly.memory, first) - own.residuals(own.assembly.memory, second)
@@ -538,9 +540,10 @@ class CostsOfRun:
 
 
 def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
-    """Return the change of a cost that each time step of a run contributes, shape (steps,). It is the dot product
-    of the cost's adjoint with the ``changes`` of the step's equations and history variables. History variables are
-    strains of Maxwell branches, deflections of friction springs and impact speeds."""
+    """Return how much each time step of a run contributes to the change of a cost, shape (steps,). It is the dot
+    product of the cost's ``adjoint`` with the ``changes`` of the residual of the step, and of the history variables
+    at its end, at constant states.
+    """
     both = zip(adjoint.equations, changes.equations, strict=True)
     found = np.concatenate([np.einsum("ki,ki->k", mu, own) for mu, own in both])
     both = zip(adjoint.strains, changes.strains, strict=True)
@@ -548,9 +551,10 @@ def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
 
 
 def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instants: Array) -> None:
-    """Add changes of a cost to ``row``, its derivatives with respect to all parameters, in place. A change in a
-    time step (``in_steps``) or at an instant (``at_instants``) is added to the entry of the sample of
-    ``direction`` that acts there. Where no sample acts it is dropped."""
+    """Add changes of a cost to ``row``, shape (parameters,), its derivatives with respect to all parameters, in
+    place. Changes caused in each time step (``in_steps``) and at each instant (``at_instants``) are added to the
+    entry of that sample of ``direction`` which acts there; where none acts they are dropped.
+    """
     assert direction.steps is not None and direction.instants is not None, "of samples"
     for indices, shares in ((direction.steps, in_steps), (direction.instants, at_instants)):
         acting = indices >= 0

@@ -126,18 +126,20 @@ class IntervalStepper(RecordingStepper):
         super().project(time)
 
     def _note_call(self, call: Callable[[], object]) -> None:
-        """Store a function that repeats a call of this time stepper, with the present number of log entries, in
-        ``self._calls``. Before the first call of a section, a snapshot of the stepper and a copy of the state are
-        stored too."""
+        """Store a function that repeats a ``call`` of this time stepper, with the present number of log entries, in
+        ``self._calls``. Before the first call of a section of the run, a snapshot of the stepper and a copy of the
+        state are stored in ``self._begin``. The call itself is not made here.
+        """
         if self._begin is None:
             self._begin = super().snapshot(), self.memory.state.copy()
         self._calls.append((self._forgotten + len(self.log), call))
 
     def close(self) -> None:
-        """End the present time interval of a long run, unless its log is empty. The function given at construction
-        is called with a ``RepeatedInterval`` and the log. A ``RepeatedInterval`` has the state at the start, and
-        the calls and stored instants with which the interval can be computed again. Then the log and the calls are
-        cleared, to save memory."""
+        """End the present section of a long run and hand its log to the function given at construction; nothing
+        happens if the log is empty. The function is called with the log and a ``RepeatedInterval``: the snapshot at
+        the start, the calls by which the section can be computed again, and its stored instants. Then log and calls
+        are cleared, to save memory.
+        """
         if not self.log:
             return
         assert self._begin is not None, "something was done"

@@ -253,8 +253,10 @@ def _change_mask(change: sparse.csr_array, matrix: sparse.csr_array) -> sparse.c
 
 
 def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
-    """Return integers that identify the nonzero entries of several sparse matrices (``masks``), as one array.
-    Entries of different matrices get different integers."""
+    """Return integers that identify the nonzero entries of several sparse matrices (``masks``), as one array. Equal
+    positions of the same matrix in two calls get equal integers, if the shapes are equal; entries of different
+    matrices get different ones.
+    """
     whole = sparse.coo_array(sparse.block_diag(masks))
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 

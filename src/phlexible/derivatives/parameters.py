@@ -194,9 +194,11 @@ class Parameters:
         return [each for each in self.single_directions() if not samples[each.number]]
 
     def array_groups(self, directions: Sequence[Direction]) -> list[list[int]]:
-        """Return groups of indices of ``directions``, one group for each array parameter with at least five
-        nonzero components. A group has the single-component directions of one array. All are perturbed together
-        first, to find the data that each changes. Signals and components that are zero are left out."""
+        """Return groups of ``directions`` by their indices, one group for each array parameter of which at least
+        five components are not zero. A group has the directions that change one such component; components that are
+        zero, and signals, are left out. All directions of a group are perturbed together first, to find out which
+        data each changes.
+        """
         found = []
         for name, index in self.slices.items():
             own = [
@@ -223,10 +225,11 @@ class Parameters:
         return Direction(change)
 
     def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
-        """Return perturbations that together change every sample of the signal ``name`` once, in as few groups as
-        possible. Samples perturbed together are so far apart that each time step of ``run`` depends on at most one
-        of them. Each ``Direction`` stores which sample acts in every step and at every instant, -1 for none.
-        ``is_load`` means that the signal is evaluated in the middle of steps only.
+        """Return ``Direction`` objects that together change every sample of the signal ``name`` once, in as few
+        groups as possible. Samples of one direction are so far apart that each time step of ``run`` depends on at
+        most one of them. The direction stores the index of this sample in the parameter vector for each step and
+        each instant, -1 for none. ``is_load`` means that the signal is evaluated in the middle of steps only,
+        otherwise also at their ends.
 
         Args:
             name: of the signal.
@@ -263,9 +266,10 @@ class Parameters:
 
 
 def _one_of(low: IntArray, high: IntArray, first: int, stride: int) -> IntArray:
-    """Return the least value first + k stride (k an integer) from ``low`` to ``high``, both included, or -1 if
-    there is none. ``low`` and ``high`` are arrays of one shape, as is the result; ``first`` and ``stride`` are
-    integers."""
+    """Return the least of the integers first + k stride (any integer k) in each range from ``low`` to ``high``.
+    Both ends are included; the result is -1 if there is none. ``low`` and ``high`` are integer arrays of one shape,
+    as is the result.
+    """
     number = low + (first - low) % stride
     return np.where(number <= high, number, -1)
 
@@ -456,10 +460,11 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | 
 
 
 def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
-    """Return whether equations are a smooth function of a parameter: their changes with the parameter increased
-    (``upper``) and decreased (``lower``) are nearly opposite. Differences of the size of round-off do not count:
-    the function ``noise`` is called without arguments, if there are other differences, and returns residuals whose
-    size sets the limit."""
+    """Return whether ``upper`` and ``lower``, the changes of residuals by a parameter increased and decreased, are
+    opposite up to a tolerance. The equations are then a smooth function of the parameter. Sums of both below
+    round-off do not count: ``noise`` is called, without arguments and only if needed, and returns residuals whose
+    size sets this limit.
+    """
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
@@ -487,9 +492,9 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
 
 
 def check_local(changes: Array, is_acting: NDArray[np.bool_], label: str) -> None:
-    """Raise ``ParameterError`` if samples of a signal change time step residuals away from their own instants, as
-    with a delay. ``changes`` (steps, unknowns) are the residual changes for perturbed samples, ``is_acting`` a
-    mask of the steps near such a sample. Changes elsewhere must be below a small share of the largest, or
+    """Raise ``ParameterError`` if samples of a signal change time steps in which they do not act, as with a delay.
+    ``changes`` (steps, unknowns) are the changes of the residuals by some perturbed samples; the mask ``is_acting``
+    (steps,) says where one of them acts. Changes in other steps must be below a small share of the largest, or
     negligible. ``label`` names the signal.
 
     Args:

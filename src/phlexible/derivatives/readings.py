@@ -191,8 +191,8 @@ class Reader:
 
 @dataclass(frozen=True, eq=False)
 class Jacobian:
-    """Derivative of the values of a sensor with respect to pose and velocities at each instant, stored for the
-    components that matter.
+    """Derivatives of the values of one sensor with respect to pose and velocities at each instant of a run. Only
+    those components of pose and velocities are stored on which the sensor depends.
 
     Attributes:
         directions: components of the pose, followed by those of the velocity, that the reading depends on, shape
@@ -228,9 +228,10 @@ class Jacobian:
 
 
 def states_at(rows: Mapping[str, Array], instants: IntArray) -> dict[str, Array]:
-    """Return copies of the tables of states at the given instants: a dictionary of arrays with a first axis
-    (instants,). The ``rows`` are such arrays of all instants by name; only the arrays named in ``OF_STATES`` are
-    copied, which sensors may read (position, rotation, eta, velocity, theta, held)."""
+    """Return copies of those arrays of recorded states that sensors may read, at some ``instants`` (indices).
+    ``rows`` has the arrays of all instants by name, the result those named in ``OF_STATES`` (position, rotation,
+    eta, velocity, ...), each with a first axis (instants,).
+    """
     return {name: rows[name][instants] for name in OF_STATES}
 
 
@@ -295,11 +296,11 @@ def difference_steps(reader: Reader, rows: Mapping[str, Array]) -> Array:
 def _slopes(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray
 ) -> tuple[IntArray, Iterator[tuple[IntArray, Array]]]:
-    """Return the indices (d,) of the pose and velocity components on which a ``sensor`` depends, and an iterator
-    over its derivatives. The iterator yields pairs of some of the ``instants`` and the derivatives of the values
-    there with respect to these components, shape (instants, components, d). They are exact for weighted positions
-    of body points, else central differences. Velocity indices follow the pose indices. ``rows`` are the recorded
-    states.
+    """Return the indices (d,) of the components of pose and velocity on which a ``sensor`` depends, and its
+    derivatives with respect to them. An index from n on means a velocity, for n velocities. The derivatives are an
+    iterator over pairs: some of the ``instants``, and an array (these instants, sensor components, d). They are
+    exact for weighted positions of body points, else central differences. ``rows`` are the recorded states, arrays
+    by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -359,10 +360,11 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 
 
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
-    """Return the indices of all pose or velocity components of those bodies whose motion changes the value of a
-    ``sensor`` at ``instant``. Body by body, first the pose, then the velocities are changed by random fractions of
-    ``steps``; any change of the value counts. If none changes, one index is returned. ``rows`` are the recorded
-    states, arrays by name."""
+    """Return the indices of all components of pose and velocity of those bodies on which the value of a ``sensor``
+    depends. For each body, first the pose, then the velocities are changed by random fractions of ``steps``, near
+    the recorded state at ``instant``; any change of the value counts. If nothing changes it, the single index 0 is
+    returned. ``rows`` are the recorded states, arrays by name.
+    """
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))
     somewhere, sizes = np.random.default_rng(1).uniform(0.5, 1.0, (2, 2 * size)) * steps

@@ -173,10 +173,12 @@ class RecordingStepper(Stepper):
     def _substeps_again(
         self, begin: Array, rows: StoredRows, step: float, course: Course, measures: bool
     ) -> list[Array]:
-        """Repeat the substeps of the last time step, of length ``step`` [s], one by one, and return a list of the
-        states at their ends. ``begin`` is the state before them; ``course`` has their relative lengths, loads and
-        prescribed motions. The stepper's current state is restored afterwards. Raise ``ModelError`` if a substep
-        does not converge by itself."""
+        """Compute the substeps of the last time step again, one by one, and return a list of the states at their
+        ends. ``begin`` is the state before the step of length ``step`` [s]; ``course`` has the lengths of the
+        substeps as fractions of it, loads and prescribed vectors. The last substep measures the controllers' inputs
+        if ``measures``. The stepper's own state is restored afterwards. Raise ``ModelError`` if a substep does not
+        converge by itself.
+        """
         end, states = self.memory.state.copy(), []
         self.memory.state[:] = begin
         for part in range(len(course.loads)):
@@ -562,7 +564,7 @@ def run_from_log(
 def _span(
     log: Sequence[Stepped | VelocityJump | Evaluated], number: int, grid: set[float], assembly: Assembly
 ) -> tuple[int, int] | None:
-    """Return how many time steps before and after an event depend on its instant, as a pair of numbers. For a
+    """Return the numbers of time steps before and after an event whose lengths change if its instant changes. For a
     conditional event they are the substeps of the adjacent time steps; for a prescribed time, those to the nearest
     fixed instants. Return None if the event is at a stored instant or the case is not supported. ``number`` is the
     event's index in the ``log``, ``grid`` the stored instants.
@@ -630,9 +632,9 @@ class StepMatrices:
 
 def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
     """Return the linearized time steps of a run as matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n =
-    C_n dx_n``. x are pose and velocities, u inputs, y values of ``sensors``. Each time step is differentiated
-    forwards at its recorded states, for unit changes of x and u. ``forces`` (steps, inputs, unknowns) are
-    derivatives of the step residuals with respect to inputs.
+    C_n dx_n``. x are changes of the pose, then of the velocities, at the recorded states; u are inputs, y values of
+    ``sensors``. ``forces`` (steps, inputs, unknowns) are the derivatives of the residuals of the steps with respect
+    to the inputs.
 
     Args:
         run: the steps.
@@ -680,10 +682,10 @@ CLOSED = 1e-9
 
 
 def equal_steps_alone(system: System, start: State) -> Assembly:
-    """Return the model's arrays of a system for equal time steps whose equations depend on pose and velocities
-    alone. Contacts and stops that are open in the state ``start`` are left out of them. Raise ``ModelError``,
-    naming the element, for closed ones, events, controllers, viscoelastic laws, friction springs and contact
-    groups.
+    """Return the arrays of a system for time steps whose equations depend on pose and velocities alone, so that
+    they can be linearized. Contacts and stops that are open in the state ``start`` are left out. Raise
+    ``ModelError``, naming the element, for closed ones, events, controllers and functions of the state,
+    viscoelastic laws, friction springs and contact groups.
 
     Args:
         start: the state whose stops and contacts count.

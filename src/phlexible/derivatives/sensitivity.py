@@ -93,10 +93,11 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
 
 
 def _tolerance(steps: TakenSteps, velocities: int) -> float:
-    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps [same
-    unit]. In a sample of the steps, one quantity at a time (velocities, multipliers, ...) is set to zero at their
-    ends. The result is a weighted sum, with small weights, of the largest absolute residuals that appear. Only the
-    first ``velocities`` residuals count."""
+    """Return the largest residual of the equations of motion that counts as round-off in recorded time steps, in
+    their unit. It is a weighted sum of the residuals that appear if one quantity at a time (velocities,
+    multipliers, ...) is zero at the ends of some of the steps. Of each, the largest absolute value among the first
+    ``velocities`` residuals is taken.
+    """
     some, found = np.unique(np.linspace(0, steps.count - 1, SOME).astype(np.int64)), 0.0
     for name, share in MISSED.items():
         pairs = np.stack([steps.states[some], steps.states[some + 1]], axis=1)
@@ -295,9 +296,11 @@ def _derivatives(
 def _read_nearby(
     run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
-    """Return the sensor values of a perturbed model at all instants of a run. The recorded states are shifted by
-    ``change`` times the derivatives ``states`` with respect to parameter ``number``. Differences of two such
-    results give total derivatives. ``reader`` evaluates sensors of the perturbed model."""
+    """Return the sensor values of a model with parameter ``number`` changed by ``change``, at all instants of a
+    run. The recorded states are shifted by ``change`` times their derivatives ``states`` with respect to this
+    parameter, so that differences of two results give total derivatives. ``reader`` evaluates sensors of the
+    changed model.
+    """
     rows = states_at(run.rows, np.arange(len(run.times)))
     move(run.system.layout, rows, Variation(change * states.pose[:, number], change * states.velocity[:, number]))
     return reader.read_all(sensors, rows)

@@ -84,9 +84,11 @@ class NearStates:
 
     @cached_property
     def weights(self) -> Array:
-        """Factors that make the components of a small change of this mechanism's pose comparable, shape
-        (velocities,). They are the factors for velocities; for elastic coordinates they are multiplied by max(1, T
-        sqrt(k/m)). T is the duration of a segment [s], k and m are stiffness and mass of the coordinate."""
+        """Factors by which the components of a small change of the pose are multiplied to be comparable, shape
+        (velocities,). For translations and rotations they are those of the velocities, ``of_speeds``; for elastic
+        coordinates these times max(1, T sqrt(k/m)). T is the duration of a segment [s], k and m are stiffness and
+        mass of the coordinate.
+        """
         found, layout = self.of_speeds.copy(), self.system.layout
         rates = [
             np.sqrt(linear_stiffness(body.strain).diagonal() / mass_diagonal(body)[body.rigid_count :])
@@ -97,8 +99,9 @@ class NearStates:
 
     @cached_property
     def _rows(self) -> Array:
-        """Constraint matrix of the mechanism in the reference state, with columns divided by the factors of the
-        pose, shape (constraints, velocities)."""
+        """Constraint matrix G of the mechanism in the reference state, with column k divided by ``weights[k]``,
+        shape (constraints, velocities). Times scaled changes of the pose it gives the changes of the constraints.
+        """
         return self._matrix(self.state) / self.weights
 
     @cached_property

@@ -103,9 +103,10 @@ class TakenSteps:
 
     @cached_property
     def set_by_laws(self) -> Array | float:
-        """Contribution of controllers and state-dependent forces to the load values in these time steps, shape
-        (steps, 3 * values). It is the recorded load values minus the prescribed ones, which are evaluated
-        again."""
+        """Part of the recorded load values of these time steps that controllers and state-dependent forces set,
+        shape (steps, 3 * values). It is the recorded values minus those that are functions of time, which are
+        evaluated again.
+        """
         return self.functions.loads - functions_of(self.assembly, self.times).loads
 
     def functions_of(self, assembly: Assembly) -> Functions:
@@ -147,10 +148,11 @@ class TakenSteps:
         return found
 
     def time_slopes(self, first: int, last: int, rates: Array, short: float) -> Array:
-        """Return the derivatives of the residuals of the time steps from instant ``first`` to ``last`` with
-        respect to a parameter that shifts these instants. The shape is (last - first, unknowns). ``rates`` are the
-        derivatives of the instants, shape (last - first + 1,). Central differences at constant states are used,
-        with an increment of ``short`` times the whole time interval.
+        """Return the derivatives of residuals with respect to a parameter that shifts instants, shape (last -
+        first, unknowns). They are the residuals of the time steps between the instants ``first`` and ``last``.
+        ``rates`` are the derivatives of these instants with respect to the parameter, shape (last - first + 1,).
+        States are constant; loads and prescribed vectors are evaluated at the shifted instants. The increment of
+        the central difference is ``short`` times the time between both instants.
 
         Args:
             first, last: indices of the instants at the ends of the steps.
@@ -173,9 +175,9 @@ class TakenSteps:
         return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
 
     def single_step(self, number: int) -> Self:
-        """Return time step ``number`` of these time steps as an object with this step alone. In its final state,
-        history variables are copied from its initial state. History variables are strains of Maxwell branches,
-        deflections of friction springs and impact speeds."""
+        """Return an object with time step ``number`` of these alone. The history variables (strains of Maxwell
+        branches, deflections of friction springs, impact speeds) at its end are replaced by those at its start.
+        """
         own, states = slice(number, number + 2), self.states[number : number + 2].copy()
         indices = strain_indices(self.assembly)
         states[1, indices] = states[0, indices]
@@ -190,8 +192,11 @@ class TakenSteps:
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the residual of time step ``k``, and of the state at its end, along given
-        ``directions``. Directions are changes of the ``pair`` of states at both ends of the time step."""
+        """Return the derivatives of the residual of time step ``k``, and of the state at its end, along k
+        ``directions``. ``pair`` has the states at both ends of the step, shape (2, states); a direction is a change
+        of both, so that ``directions`` have the shape (directions, 2, states). Results have the shapes (directions,
+        unknowns) and (directions, states).
+        """
         own, loads = self.functions.moving[k : k + 2], self.functions.loads[k]
         return self._equations.derivative(pair, float(self.sizes[k]), own, loads, directions)
 
@@ -210,10 +215,12 @@ class TakenSteps:
     def vjp(
         self, first: int, last: int, pose: Array, velocity: Array, history: Array | None = None
     ) -> tuple[Array, Array, Array]:
-        """Propagate adjoints of ``pose`` and ``velocity``, both (last - first + 1, costs, velocities), backwards
-        from instant ``last`` to ``first``. Both arrays become total derivatives in place. Return adjoints of the
-        step residuals, of the history variables at the ends of the steps, and of the history before them. Newton's
-        matrix is used where it is the exact derivative, else dual numbers.
+        """Propagate derivatives of costs backwards from instant ``last`` to ``first`` through the linearized time
+        steps. ``pose`` and ``velocity``, both (last - first + 1, costs, velocities), contain derivatives with
+        respect to the states at each instant alone, and become total ones in place. ``history`` has those with
+        respect to the history variables at the last instant. Return the derivatives with respect to the residuals,
+        to the history variables at the end of each step, and to those before the first. Newton's matrix is used
+        where it is the exact derivative, else dual numbers.
 
         Args:
             first, last: indices of the instants.
@@ -381,8 +388,10 @@ def rolling_rows(assembly: Assembly) -> IntArray:
 def entries(assembly: Assembly) -> tuple[IntArray, tuple[int, int]]:
     """Return the entries of Newton's matrix that derivatives of time steps need, as integers (memory index, row,
     column), shape (entries, 3). First come velocity rows with velocity columns, then velocity rows with auxiliary
-    columns, then auxiliary rows with velocity columns. Rows of rolling constraints count as velocity rows. Return
-    also the numbers of the first two kinds. ``assembly`` has the model's arrays; the result is cached on it."""
+    columns, then auxiliary rows with velocity columns; rows of rolling constraints count as velocity rows. The
+    second result is the numbers of the first two kinds. ``assembly`` has the model's arrays, on which the result is
+    cached.
+    """
     memory = assembly.memory
     nv = memory.counts["velocities"]
     parts = [np.zeros((0, 3), dtype=np.int64)]
@@ -509,11 +518,12 @@ def has_contact_history(steps: TakenSteps) -> bool:
 
 
 def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
-    """Return the derivatives of the residual and the history variables of time step ``k``, computed with dual
-    numbers. With contacts or friction springs, two states with slightly smaller and larger deflections, on both
-    sides of a friction limit, are evaluated, and the mean is returned. History variables are strains of Maxwell
-    branches, deflections of friction springs and impact speeds. Velocities, poses and known history at its start
-    count."""
+    """Return the derivatives of the residual, and of the history variables at the end, of time step ``k``, by dual
+    numbers. They are with respect to velocities and multipliers at the end, and pose, velocities and history
+    variables at the start. With contacts or friction springs, the mean for slightly smaller and larger deflections
+    is returned, so that both sides of a friction limit count. History variables are strains of Maxwell branches,
+    deflections of friction springs and impact speeds.
+    """
     memory, layout, pair = steps.assembly.memory, steps.system.layout, steps.states[k : k + 2]
     count, rows, indices = int(memory.counts["velocities"]), memory.counts["rows"], strain_indices(steps.assembly)
     touched = np.ones((1, memory.counts["state_size"]))
@@ -556,8 +566,9 @@ def inexact_steps(steps: TakenSteps) -> set[int]:
 
 def _is_exact(steps: TakenSteps, k: int) -> bool:
     """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
-    tolerance. It may be approximate, which is faster. Solutions with this matrix are compared with dual-number
-    derivatives, for one random change of the end velocities and one of the initial pose."""
+    tolerance. The solver permits an approximate one, which is faster. Solutions with the matrix are compared with
+    derivatives by dual numbers, for one random change of the end velocities and one of the initial pose.
+    """
     memory, system, pair = steps.assembly.memory, steps.system, steps.states[k : k + 2]
     count, unknowns = int(memory.counts["velocities"]), int(memory.counts["unknowns"])
     length = pose_sizes(system, system.largest_length, memory["velocity_weight"])
@@ -593,9 +604,10 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
 
 
 def pose_map(steps: TakenSteps, k: int) -> Array:
-    """Return the matrix K of time step ``k``, shape (velocities, velocities), by which velocity changes change the
-    pose at the end. The change of the pose is K times the sum of the velocity changes at both ends, by
-    docs/theory.md, 9, (9.2)."""
+    """Return the matrix K of time step ``k``, shape (velocities, velocities), that converts changes of velocities
+    to the change of the end pose. That is K times the sum of the changes at both ends of the step, at a constant
+    initial pose; rotations are in world axes. See docs/theory.md, 9, (9.2).
+    """
     layout, half = steps.system.layout, 0.5 * float(steps.sizes[k])
     a = half * split_rigid(layout, steps.rows["velocity"][k : k + 2].mean(axis=0))[1]
     turns = (np.eye(3) + cross_matrix(a)) / (1 + np.einsum("bi,bi->b", a, a))[:, None, None]

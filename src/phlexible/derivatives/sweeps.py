@@ -98,10 +98,11 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
 
 
 def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
-    """Return the derivative of time step residuals with respect to the coordinates at which joints are locked by
-    events, shape (steps, switches, unknowns). It is -1 / step size in the constraint equation of each lock that is
-    active at the instant ``first``, else zero. The time steps lie between the instants ``first`` and ``last`` of
-    ``stretch``."""
+    """Return the derivatives of time step residuals with respect to the joint coordinates at which events have
+    locked joints, shape (steps, switches, unknowns). A switch stands for one lock. Entries are -1 over the length
+    of the step in the constraint equation of a lock that is active at the instant ``first``, else zero. The steps
+    are those of ``stretch`` between the instants ``first`` and ``last``.
+    """
     assembly = stretch.assembly
     switches, rows = assembly.system.row_switches, constraint_rows(assembly)
     held = stretch.rows["locked_at"][first]
@@ -130,10 +131,11 @@ class Crossing:
 
     @cached_property
     def residual_derivatives(self) -> tuple[Array, Array]:
-        """Derivatives of the residuals of the time steps before and after this event with respect to the time of
-        the event. They are a pair of arrays (steps, unknowns), by central differences. If the event comes later,
-        the steps between the last fixed instant and the event become longer, and those from the event to the next
-        fixed instant shorter, in proportion."""
+        """Derivatives of the residuals of the time steps before and after this event with respect to the event's
+        instant, at constant states. They are a pair of arrays (steps, unknowns), by central differences. If the
+        event comes later, the steps between the last fixed instant and the event become longer in proportion, those
+        from the event to the next fixed instant shorter.
+        """
         (own, a, b), (other, c, d) = self.before, self.after
         stretches = self.run.stretches
         first, second = stretches[own].times[a : b + 1], stretches[other].times[c : d + 1]
@@ -181,9 +183,10 @@ class Crossing:
 
     @cached_property
     def rate(self) -> float:
-        """Total time derivative of the condition of this event along the computed motion, at the event [unit of
-        the condition per second]. A change of the condition divided by this rate is the shift of the event's
-        instant, up to the sign."""
+        """Total derivative of this event's condition (quantity minus threshold) with respect to the event's instant
+        [unit of the quantity per second]. It counts that the state at the event moves on along the computed motion.
+        Minus the change of the condition by a parameter, divided by this rate, is the shift of the instant.
+        """
         assert self.jump.at_event is not None, "of an event"
         q, v = self.state
         in_time = self._in_time(_condition(self.jump, self.run.assembly), self.jump.at_event)
@@ -191,8 +194,9 @@ class Crossing:
 
     @cached_property
     def velocity_slope(self) -> Array:
-        """Derivative of the velocities after this event with respect to its instant, at a constant state before it,
-        shape (velocities,). It is zero unless motions are prescribed."""
+        """Partial derivative of the velocities just after this event with respect to its instant, at a constant
+        state before it, shape (velocities,). It is zero unless motions are prescribed as functions of time.
+        """
         if not self.run.assembly.moving:
             return np.zeros(self.run.velocities)
         return self._in_time(PROJECTED, self.jump.before)
@@ -600,11 +604,12 @@ def _jvp_steps(
     ends: Array,
     begun: tuple[Crossing, Array] | None,
 ) -> tuple[Array, Array]:
-    """Propagate changes of pose, velocities and history variables (``before``) forwards through the time steps
-    ``interval`` of a run. ``equations`` are changes of the residuals, ``ends`` of the history at each end.
-    ``begun`` is an event before the first steps whose instant changes their lengths (None: none). Return changes
-    of pose and velocities at all instants (2, instants, parameters, velocities), and the final changes of the
-    history.
+    """Propagate derivatives of the state with respect to parameters forwards through the time steps ``interval`` of
+    a run. ``before`` has those of pose, velocities and history variables before the steps. ``equations`` are the
+    derivatives of the residuals at constant states, ``ends`` those of the history variables at the end of each
+    step. ``begun`` is an event at the beginning, with the derivatives of its instant, which change the lengths of
+    the first steps (None: none). Return derivatives of pose and velocities at all instants, (2, instants,
+    parameters, velocities), and of the history at the end.
 
     Args:
         run, interval: the steps.
@@ -632,10 +637,11 @@ def _jvp_steps(
 def _jvp_implicit(
     run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
-    """Return the changes of pose and velocities, both (parameters, velocities), after one time step whose forces
-    are Python functions of the state. These functions are also evaluated at the end of the step. q and v are the
-    changes before it, ``equations`` the changes of the residual, ``values`` of the forces at constant state. A
-    dense linear system gives the total change of the forces. k is the step's index among such steps.
+    """Return the derivatives of pose and velocities with respect to parameters, both (parameters, velocities),
+    after a time step with state-dependent forces. The forces are Python functions of the state, also of that at the
+    end of the step, so that a dense linear system is solved for their derivatives. q and v are the derivatives
+    before the step, ``equations`` those of the residual, ``values`` those of the forces, both at constant state. k
+    is the step's index among such steps.
 
     Args:
         run, piece, laws: the step.

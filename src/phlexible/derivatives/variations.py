@@ -151,10 +151,10 @@ def strain_indices(assembly: Assembly) -> IntArray:
 
 
 def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) at the end of each time
-    step, shape (steps, history variables). The compiled step equations compute them anew from the ``states`` at
-    both ends of the steps, step ``sizes`` [s] and prescribed vectors ``moving``; loads are zero. ``assembly`` has
-    the model's arrays.
+    """Return the history variables (of viscoelastic branches, friction springs, impacts) at the end of each time
+    step, shape (steps, history variables). They are computed by the equations of the step from recorded ``states``
+    at both of its ends, shape (steps + 1, states), with the step lengths ``sizes`` [s] and the prescribed vectors
+    ``moving``. Loads do not matter and are zero. ``assembly`` has the model's arrays.
 
     Contact pairs of groups are in the rows that they have in the states.
     """
@@ -167,9 +167,10 @@ def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array
 
 
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
-    """Return the history variables (viscoelastic branches, friction springs, impacts) of a mechanism in a
-    ``state``, shape (history variables,), empty if there are none. If the state ``like`` is given, variables of
-    contact pairs are sorted as in that state. ``assembly`` has the model's arrays."""
+    """Return the history variables (of viscoelastic branches, friction springs, impacts) that are stored in a
+    ``state``, shape (history variables,), empty if the model has none. Those of contact pairs are in the order of
+    the pairs in the state ``like``, if that is given. ``assembly`` has the model's arrays.
+    """
     indices, rows = strain_indices(assembly), []
     if not len(indices):
         return np.zeros(0)

@@ -82,8 +82,7 @@ class InnerStrains:
 
     @property
     def size(self) -> int:
-        """Number of strains in this group of viscoelastic branches (Maxwell elements), all of one relaxation time.
-        """
+        """Number of strains in this group of viscoelastic branches (Maxwell elements) of one relaxation time."""
         return int(self.rows.shape[0])
 
     @property

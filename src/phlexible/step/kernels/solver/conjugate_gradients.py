@@ -303,11 +303,11 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
 
 @compiled
 def set_point_tangents(t: Tables, h: float, damping: float) -> None:
-    """Compute the mean stress over a time step of length h, with its symmetric 6 x 6 tangent, at each quadrature
-    point of all soft elements. The stress includes numerical damping (``damping``, a multiple of the stiffness) and
-    viscoelastic branches. The tangent is the symmetric part of its derivative with respect to the strain at the
-    end. Results are stored in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix`` reads; ``t``
-    contains all arrays of the model and its state.
+    """Compute the mean stress over a time step and its symmetric 6 x 6 tangent at each quadrature point of all soft
+    elements. The stress includes numerical damping (``damping``, a multiple of the stiffness) and viscoelastic
+    branches. The tangent is the symmetric part of its derivative with respect to the strain at the end of the step,
+    which lasts h [s]. Results are stored in ``t.point_stress`` and ``t.point_tangent``, which ``apply_matrix``
+    reads; ``t`` contains all arrays of the model and its state.
     """
     for e in range(t.soft_elements):
         g, gamma = t.soft_group[e], soft_gamma(t, e, h, damping)
