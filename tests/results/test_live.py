@@ -1,5 +1,6 @@
 """Live runs: the digits of ``simulate``, inputs that change, states that are kept and put back."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -83,6 +84,19 @@ def test_forces_before_the_first_step_are_those_of_the_start():
         assert live.motion[ph.ElementForce(spring)] == known[ph.ElementForce(spring)][:1]
         live.step(3)
         live.restore(begin)
+    live.step(4)
+    live.step(6)
+    for run in (live, pickle.loads(pickle.dumps(live))):
+        recording = run.motion.recording
+        for found, expected in (("forces", known.recording.forces), ("multipliers", known.recording.multipliers)):
+            assert getattr(recording, found)[:-1] == pytest.approx(expected[:-1], rel=1e-12, abs=1e-12)
+    live.restore(begin)
+    live.step(4)
+    live.discard_earlier()
+    live.step(6)
+    assert live.motion[ph.ElementForce(spring)] == pytest.approx(
+        np.append(known[ph.ElementForce(spring)][4:-1], live.read(ph.ElementForce(spring))), rel=1e-12
+    )
     seen = []
     model.apply(ph.Feedback(lambda t, y: seen.append(y) or np.zeros(3), [ph.Reaction(clamp)], on=[weight.origin]))
     model.simulate(0.01, 1e-3, progress=False)

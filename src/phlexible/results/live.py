@@ -2,7 +2,9 @@
 
 import time as clock
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -19,7 +21,7 @@ from phlexible.pictures.reports import Packing, asset, moved_data, page, scene_d
 from phlexible.pictures.scene import moved_scene, scene_of
 from phlexible.results.motion import Motion
 from phlexible.state.layout import State
-from phlexible.state.recorded_run import RecordedRun, RecordedStates
+from phlexible.state.recorded_run import LateReactions, RecordedRun, RecordedStates, with_late_reactions
 from phlexible.state.system import System
 from phlexible.step.integration.clock import breakpoints_of, endless_clock
 from phlexible.step.integration.recorder import recording_of
@@ -39,11 +41,13 @@ class StoredChunk(NamedTuple):
         times: of them, shape (k,) [s].
         rows: as a stepper stores them; multipliers and forces of the last one are those of its own step.
         first: multipliers and forces of the first step; none of the start.
+        find_forces: computes multipliers and forces of the start; None: of other instants.
     """
 
     times: Array
     rows: Mapping[str, Array]
     first: Array = NOTHING
+    find_forces: LateReactions | None = None
 
     def first_instants(self, count: int) -> "StoredChunk":
         """Return the first ``count`` instants of this block of stored states as a new block; the block itself if
@@ -75,14 +79,12 @@ class StoredSteps:
         velocity, ...). Their first axis is (instants,); the last row belongs to the present instant."""
         return self.chunks[-1].rows
 
-    @property
-    def last(self) -> StoredChunk:
-        """Last stored instant of the live run, as a block of one instant."""
-        return self.chunks[-1].last
-
     def copy(self) -> "StoredSteps":
         """Return a copy of the stored instants of a live run, with plain arrays by name that can be pickled."""
-        return StoredSteps(*(StoredChunk(each.times, dict(each.rows), each.first) for each in self.chunks))
+        first, *others = (each._replace(rows=dict(each.rows)) for each in self.chunks)
+        if first.find_forces is not None:
+            first = first._replace(find_forces=partial(copy, first.find_forces()))
+        return StoredSteps(first, *others)
 
     def add(self, chunk: StoredChunk) -> None:
         """Append a block of instants that follow the instants stored so far in the live run, and set ``time`` to
@@ -93,7 +95,7 @@ class StoredSteps:
     def discard_earlier(self) -> None:
         """Discard all stored instants of the live run but the last."""
         if len(self.chunks) > 1 or len(self.chunks[-1].times) > 1:
-            self.chunks = [self.last]
+            self.chunks = [self.chunks[-1].last]
 
     def up_to(self, steps: int, time: float) -> "StoredSteps | None":
         """Return a copy of these stored instants of a live run without the last ``-steps`` time steps; ``steps``
@@ -110,19 +112,19 @@ class StoredSteps:
 
     def recording(self, system: System, sources: Mapping[str, list[int]], halvings: int) -> RecordedStates:
         """Return all stored instants of a live run of ``system`` as recorded states, from which a ``Motion`` is
-        made. Joint forces at the ends of blocks are means of the values of both neighbouring time steps.
-        ``sources`` lists the indices of each named source of work, ``halvings`` is the number of halved time
-        steps."""
+        made. Joint forces at the ends of blocks are means of the values of both neighbouring time steps; those of
+        the start are computed when they are read. ``sources`` lists the indices of each named source of work,
+        ``halvings`` is the number of halved time steps."""
         blocks = self.chunks
         rows = {name: np.concatenate([block.rows[name] for block in blocks]) for name in blocks[0].rows}
         times = np.concatenate([block.times for block in blocks])
         found = recording_of(system, sources, times, rows, halvings)
-        count, index = found.multipliers.shape[1], 0
+        count, index, find = found.multipliers.shape[1], 0, blocks[0].find_forces
         for block in blocks[1:]:  # at the end of the one before: the mean of the steps beside it
             for own, first in ((found.multipliers, block.first[:count]), (found.forces, block.first[count:])):
-                own[index] = first if index == 0 else (own[index] + first) / 2
+                own[index] = first if index == 0 and find is not None else (own[index] + first) / 2
             index += len(block.times)
-        return found
+        return found if find is None else with_late_reactions(found, {0: find})
 
 
 if TYPE_CHECKING:
@@ -290,7 +292,7 @@ class LiveRun:
         stepper.begin(state)
         self._clock, self.steps = endless_clock(state.time, step, breakpoints_of(system.mechanism)), 0
         self._stored = StoredSteps(StoredChunk(np.array([state.time]), stepper.now(state.time)))
-        self._readings: dict[Sensor, tuple[LinearReading | None, QuickReading | None]] = {}
+        self._readings: dict[Sensor, tuple[LinearReading, QuickReading] | None] = {}
         self._velocities: Array | None = None  # on the joints, of the last instant once it was asked for
         self._run, self._warnings = Run(stepper, MOST_PIECES), [*warnings]
         self._regular = StepSizes(last=step, continues=True)
@@ -346,6 +348,9 @@ class LiveRun:
         while left:
             if stepper.is_controlled:
                 stepper.control(self.time)
+            if not self.steps:
+                find = stepper.reactions(self.time, self.time)
+                self._stored = StoredSteps(self._stored.chunks[0]._replace(find_forces=find))
             taken, count = 0, 0 if run.sizes.depth else self._clock.regular_run(self.steps, left)
             if count:
                 instants = self._clock.instants(self.steps, count)
@@ -493,8 +498,8 @@ class LiveRun:
         """
         if not isinstance(sensor, Sensor):
             raise ParameterError(f"read takes a sensor such as Position(beam.end), got {sensor!r}")
-        share, reading = self._reading(sensor)
-        if share is not None and reading is not None:
+        if (linear := self.reading(sensor)) is not None:
+            share, reading = linear
             rows = self._stored.rows
             velocity = rows["velocity"][-1] if reading.needs_positions_only(share) else self.velocities()
             if velocity is not None:
@@ -505,10 +510,11 @@ class LiveRun:
             known = self._instant_run = last, self.now
         return np.asarray(sensor.read(known[1])[0])
 
-    def _reading(self, sensor: Sensor) -> tuple[LinearReading | None, "QuickReading | None"]:
-        """Return a pair for fast evaluation of a ``sensor``, cached by sensor. The first is the sensor value as a
-        linear function of measured coordinates (of a joint or a point, with rates), None if it is none. The second
-        evaluates these coordinates by compiled code, None if they are not supported. The full cache is emptied."""
+    def reading(self, sensor: Sensor) -> "tuple[LinearReading, QuickReading] | None":
+        """Return a pair for fast evaluation of a ``sensor`` by compiled code, cached by sensor. The first is the
+        sensor value as a linear function of measured coordinates (of a joint or a point, with rates). The second
+        evaluates these coordinates. None if one of them is missing, so that only the slower ``read`` works. The
+        full cache is emptied."""
         if sensor not in self._readings:
             from phlexible.results.live_readings import quick_reading  # which needs the compiler
 
@@ -516,7 +522,7 @@ class LiveRun:
                 self._readings.clear()
             share = sensor.linear_reading
             found = None if share is None else quick_reading(self.now, share[0])
-            self._readings[sensor] = share, found
+            self._readings[sensor] = None if share is None or found is None else (share, found)
         return self._readings[sensor]
 
     @property
@@ -528,13 +534,6 @@ class LiveRun:
             rows = self.stepper.now(self.time)
         assert isinstance(rows, StateRows), "what steppers give"
         return rows.rows[-1:]
-
-    def reading(self, sensor: Sensor) -> "tuple[LinearReading, QuickReading] | None":
-        """Return the objects by which compiled code evaluates a ``sensor`` of this live run: the sensor value as a
-        linear function of measured values, and the evaluation of these values. None if one of them is missing, so
-        that only the slower ``read`` works."""
-        share, found = self._reading(sensor)
-        return None if share is None or found is None else (share, found)
 
     def velocities(self) -> Array | None:
         """Return the velocities of all bodies at the present instant, projected so that they satisfy the joints,
@@ -620,7 +619,8 @@ class LiveRun:
     def now(self) -> RecordedRun:
         """Return the present instant of this live run as a recorded run of one instant, from which sensors are
         evaluated."""
-        return RecordedRun(self.system, self.stepper.instant(self.time, self._stored.last.rows), self._is_redundant)
+        rows = self._stored.chunks[-1].last.rows
+        return RecordedRun(self.system, self.stepper.instant(self.time, rows), self._is_redundant)
 
     @property
     def instant(self) -> Motion:
