@@ -140,9 +140,9 @@ def solve_segments(t: Tables, b: int, x: Reals, columns: int) -> None:
 @exported
 def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
     """Transform the mass moments N of segmented floating body b from its reference point to its centre of mass, in
-    place. For axes p and q, S_q . x S_p / m is subtracted from row 3 q + p of N. S are the first moments, x the
-    coordinates (1, elastic), m the mass of the body. In plane models N has two rows only. ``t`` contains all
-    arrays of the model and its state.
+    place. From row 3 q + p of N, for axes p and q, (S_q . x) S_p / m is subtracted. S_p are the first moments along
+    axis p, one for each of the coordinates x = (1, elastic); m is the mass. In plane models N has two rows, for
+    N_00 + N_11 and N_10 - N_01. ``t`` contains all arrays of the model and its state.
 
     S is stored over sqrt(m).
     """
@@ -161,9 +161,11 @@ def centre_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
 @exported
 def set_border(t: Tables, b: int, C: Matrix) -> None:
     """Write the rows and columns of an auxiliary vector unknown y into the block of segmented floating body b in
-    Newton's matrix. The diagonal of y becomes 1, its rows minus the first moments S of the shape functions over
-    the root of the mass. C S with the 3 x 3 matrix C is subtracted from its columns. With y, inertia about the
-    centre of mass does not fill the band. ``t`` contains all arrays of the model and its state."""
+    Newton's matrix. y stands for S times the elastic rates, where S are the first moments of the shape functions
+    over the root of the mass: its rows are -S, its diagonal 1. From the columns of y, (C S)^T is subtracted, with
+    the 3 x 3 matrix C of inertia about the centre of mass, which thus does not fill the band. ``t`` contains all
+    arrays of the model and its state.
+    """
     n, d, r, first = t.elastic_count[t.type_of[b]], t.dimension, t.corner_stride[b], t.rigid_of[b]
     S = t.type_value + (t.first_moment[t.type_of[b]] + 1)
     bottom, side = t.blocks + (t.bottom[b] + first * t.bottom_stride[b]), t.blocks + (t.side[b] + first)
@@ -222,9 +224,10 @@ def factor_visit(t: Tables, index: int) -> Truth:
 @compiled
 def gather_blocks(t: Tables, index: int) -> None:
     """Copy the upper off-diagonal blocks of entry ``index`` of the elimination order side by side into one wide
-    block in the same memory. There is one block for each later entry of the order that is coupled to ``index``.
-    Products of few long rows are faster than of many short ones. ``t`` contains all arrays of the model and its
-    state."""
+    block, which replaces them in memory. There is one block for each later entry that is coupled to ``index``; rows
+    of the wide block are padded with zeros. Products of few long rows are faster than of many short ones.
+    ``t.product`` is used as scratch memory; ``t`` contains all arrays of the model and its state.
+    """
     begin, end, n, column = t.neighbours_begin[index], t.neighbours_end[index], t.visit_size[index], 0
     width, wide = later_row_count(t, begin, end), t.blocks + t.upper[begin]
     fill(t.product, n * width, 0.0)
@@ -292,7 +295,9 @@ def subtract_products(t: Tables, index: int, relaxation: float) -> None:
 
 @compiled
 def is_zero(a: Reals, count: int) -> bool:
-    """Return whether all of the first ``count`` entries of the array a are zero."""
+    """Return whether the first ``count`` entries of the array a are zero in all lanes, and for dual numbers all
+    their derivatives too.
+    """
     for i in range(count):
         if any_of(is_nonzero(a[i])):
             return False
@@ -304,10 +309,11 @@ stored_length = compiled(in_lines)  # the layout of the blocks and the kernels s
 
 @compiled
 def later_row_count(t: Tables, begin: int, end: int) -> int:
-    """Return the length of a row of the joint block of the neighbours ``begin`` .. ``end`` - 1 in the list of
-    neighbours of an elimination: their matrix rows, rounded up to a multiple of 8 (a cache line) where they are
-    many. Neighbours of an eliminated entry are the bodies and constraints coupled to it that are eliminated later.
-    ``t`` contains all arrays of the model and its state."""
+    """Return the length of the rows of the wide block that joins the off-diagonal blocks ``begin`` .. ``end`` - 1
+    of one entry of the elimination order. It is the number of rows of the entries coupled to it that are eliminated
+    later, rounded up to a multiple of 8 (a cache line) if they are many. ``t`` contains all arrays of the model and
+    its state.
+    """
     total = 0
     for i in range(begin, end):
         total += t.neighbour_size[i]

@@ -45,10 +45,11 @@ def update_relaxation(t: Tables, k: int, h: float) -> None:
 
 @compiled
 def branch_force(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean force of the Maxwell branches (springs and dashpots in series) of force element f over a
-    time step of length h [s]. It is positive for positive spring strain and growing coordinate theta, which it
-    opposes. The second result is its derivative with respect to theta at the end. Relaxation factors are updated
-    to h. ``t`` contains all arrays of the model and its state."""
+    """Return the mean force of the Maxwell branches (springs and dashpots in series) of force element f in a time
+    step of length h [s]. It is stiffness times mean spring strain, so that callers subtract it from the force along
+    the coordinate theta. The second result is its derivative with respect to theta at the end. Relaxation factors
+    are first updated to h. ``t`` contains all arrays of the model and its state.
+    """
     pull, slope = 0.0, 0.0
     for b in range(t.branches_begin[f], t.branches_end[f]):
         k = t.branch_fading[b]

@@ -23,11 +23,13 @@ STICKS, SLIPS, BACK, FILLS, GIVES = 0.0, 1.0, -1.0, 2.0, 3.0
 
 @exported
 def capstan_force(t: Tables, i: int, h: float) -> None:
-    """Compute the mean tensions of interaction i, a tendon with capstan friction on its guides, over a time step
-    of length h [s]. Generalized forces on its scalar functions, negative since tension pulls guides together, go
-    to ``t.generalized``, derivatives with respect to the functions at the end to ``t.tangent``. Flows of material
-    through the guides go to ``t.flow_end``, lost energy, which is never negative, to ``t.loss``. ``t`` contains
-    all arrays of the model and its state."""
+    """Compute the tensions of interaction i, a tendon with capstan friction on its guides, as means over a time
+    step of length h [s]. A piece is the part between two guides. Generalized forces on the tendon's scalar
+    functions (squared lengths of pieces, cosines, length paid out) go to ``t.generalized``, their derivatives with
+    respect to these functions at the end to ``t.tangent``. Flows of material through the guides go to
+    ``t.flow_end``, lost energy, never negative, to ``t.loss``. ``t`` contains all arrays of the model and its
+    state.
+    """
     f, first = i - t.constraints, t.functions_begin[i]
     begin, m = t.pieces_begin[f], t.pieces_count[f]
     stiffness, feed = t.force_stiffness[f] * t.length_scale[f], _start_pieces(t, i)
@@ -111,11 +113,12 @@ def _mean_forces(stiffness: float, l0: float, l1: float, s0: float, s1: float) -
 
 @compiled
 def _find_flows(t: Tables, f: int, stiffness: float, feed: float) -> None:
-    """Compute the flows of material [m] through the guides of tendon f in a time step that pays out ``feed`` [m].
-    Pieces between guides are evaluated from the last to the first; a flow towards the last piece is positive. A
-    guide slips where the ratio of forces exceeds its capstan factor. Stored for the end of the step are total
-    flows (``t.flow_end``), configurational forces, rest lengths, and whether each guide slips. ``stiffness`` is EA
-    [N]."""
+    """Compute how much material [m] flows through each guide of tendon f in a time step that pays out ``feed`` [m].
+    Flows towards the last piece are positive; pieces, the parts between guides, are evaluated from the last to the
+    first. A guide slips where the ratio of the forces at its sides exceeds its capstan factor. Total flows are
+    stored in ``t.flow_end``, configurational forces in ``t.piece_pull``, rest lengths in ``t.piece_rest_end`` and
+    what each guide does (sticks, slips) in ``t.piece_state``. ``stiffness`` is EA [N].
+    """
     begin, last = t.pieces_begin[f], t.pieces_end[f] - 1
     slack = 0.0
     for k in range(begin, last + 1):

@@ -258,11 +258,12 @@ def damped_one_sided_force(force: float, slope: float, d: float, x0: float, chan
 def contact_force(
     stiffness: float, p: float, damping: float, varies: float, x0: float, change: float, h: float
 ) -> tuple[float, float, float]:
-    """Return the mean normal force of a contact over a time step, first its elastic part, then all of it, then a
-    derivative. The force is positive in compression and never below zero; the derivative is with respect to the
-    penetration at the end. The energy is k x^(p+1) / (p+1); the penetration x starts at x0 and changes by
-    ``change`` in the time h [s]. ``damping`` is that of Hunt and Crossley; ``varies`` is 0 where it falls with the
-    impact speed."""
+    """Return the mean normal force of a contact over a time step without and with damping, and the derivative of
+    the latter. The force is positive in compression and never below zero; the derivative is with respect to the
+    penetration at the end. The energy is k x^(p+1) / (p+1) with k ``stiffness``; the penetration x starts at x0 and
+    changes by ``change`` in the time h [s]. ``damping`` is the coefficient of Hunt and Crossley; ``varies`` is 0 if
+    it is in inverse proportion to the speed ``change`` / h, else 1.
+    """
     stored, slope = penetration_gradient(stiffness, p, x0, x0 + change)
     mean, force = x0 + 0.5 * change, stored
     is_damped = (mean > 0.0) & (damping > 0.0)
@@ -280,9 +281,9 @@ def impact_damping(
 ) -> tuple[float, float, float]:
     """Return the damping coefficient of a contact whose restitution depends on the impact speed, a factor of its
     derivative, and the impact speed to store. The coefficient is ``loss`` over the impact speed, or over
-    ``slowest`` [m/s] if that is larger. The speed is ``known`` [m/s], or the approach speed ``change`` / h if the
-    start penetration x0 is not above 0. The factor is 0 where the coefficient falls as the speed grows, else 1.
-    See docs/theory.md, 8, (8.47).
+    ``slowest`` [m/s] if that is larger. The impact speed is the approach speed ``change`` / h if the penetration x0
+    at the start is not above 0, else ``known`` [m/s]. The factor, ``varies`` of ``contact_force``, is 0 where the
+    coefficient falls as the approach speed grows, else 1.
 
     The impact speed is 0 where the bodies separate. The factor is 0 where the coefficient falls as the speed grows,
     else 1.
@@ -295,11 +296,12 @@ def impact_damping(
 
 @compiled
 def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
-    """Return the mean dry friction force of force element f over a time step of length h. It has the sign of
-    the change of the coordinate theta; callers subtract it, since friction opposes motion. Second is its
-    derivative with respect to theta at the end. For friction of a joint the limit includes a multiple of the
-    joint force. The lost energy is added to ``t.loss``, the derivative with respect to the limit written to
-    ``t.force_by_level``."""
+    """Return the mean dry friction force of force element f in a time step of length h, and its derivative. This is
+    with respect to the coordinate theta at the end. The force has the sign of the change of theta; callers subtract
+    it. The friction limit includes a multiple of the joint force, if the friction is that of a joint. The lost
+    energy is added to ``t.loss``, the derivative of the force with respect to the limit written to
+    ``t.force_by_level``.
+    """
     level = t.friction[f]
     if t.bearing[f] >= 0:
         level += t.bearing_share[f] * joint_force_norm(t, f)
@@ -318,11 +320,12 @@ def dry_friction(t: Tables, f: int, h: float) -> tuple[float, float]:
 def bristle_force(
     k: float, d: float, z: Vector, u: Vector, limit: float, h: float
 ) -> tuple[Vector, Vector, Vector, float, float, Vector, Truth]:
-    """Return the mean force of a friction spring (bristle) in a time step of length h [s], and its derivatives.
-    The spring has stiffness k, damping d and deflection z. The force points along its stretch by the slip u and is
-    at most ``limit``; friction on the sliding body is its opposite. Then follow its derivative with respect to the
-    limit, and e, a, s of its derivative a I - s e e^T with respect to u. Last are the deflection at the end and
-    whether it slips."""
+    """Return the mean force of a friction spring (bristle) in a time step of length h [s], with its derivatives,
+    final deflection and state. It has stiffness k, damping d and deflection z at the start; the contact slips by u.
+    The force points along the stretched spring and is at most ``limit``; friction on the sliding body is its
+    opposite. The results in order: force, its derivative with respect to the limit, then e, a, s of its derivative
+    a I - s e e^T with respect to u, the deflection at the end, and whether it slips.
+    """
     longest, size, beta = limit / k, sqrt(dot(z, z)), 0.5 + d / (k * h)
     relaxes = size > longest
     start = where(relaxes, longest / size, 1.0) * z
@@ -366,10 +369,11 @@ def smooth_friction(limit: float, speed: float, u: Vector, h: float) -> tuple[Ve
 @compiled
 def friction_force(t: Tables, f: int, change: float, level: float, h: float) -> tuple[float, float, float]:
     """Return the mean friction force of force element f in a time step of length h, in which its coordinate grows
-    by ``change``. It has the sign of ``change`` and is at most ``level``; callers subtract it. Then follow its
-    derivatives with respect to ``level`` and to the coordinate at the end. A friction spring (bristle) sticks;
-    without one friction is regularized. The deflection at the end goes to ``t.bristle_end``, the lost energy is
-    added to ``t.loss``."""
+    by ``change``. It has the sign of ``change`` and is at most the friction limit ``level``; callers subtract it.
+    Then follow its derivatives with respect to ``level`` and to the coordinate at the end. With a friction spring
+    (bristle) it sticks below the limit and the new deflection goes to ``t.bristle_end``; without one it is
+    proportional to small speeds. The lost energy is added to ``t.loss``.
+    """
     u, b = vector(change, 0.0, 0.0), t.bristle_of[f]
     if b >= 0:
         k, own, end = t.bristle_stiffness[b], t.bristle + BRISTLE * b, t.bristle_end + BRISTLE * b

@@ -59,10 +59,11 @@ def mobility(t: Tables, b: int, row: Reals, width: int) -> float:
 
 @compiled
 def contact_stiffness(stiffness: float, p: float, depth: float, change: float, mobility: float, h: float) -> float:
-    """Return the stiffness dN/dx of a contact with force ``stiffness`` times x^p, at the deepest penetration x
-    that it reaches. For p = 1 it is ``stiffness``. The penetration is ``depth`` now and grows by ``change`` in a
-    time step of length h [s]. It grows less if the effective mass 1 / ``mobility`` at the approach speed
-    ``change`` / h is stopped before."""
+    """Return the stiffness dN/dx of a contact with the force N = ``stiffness`` x^p, at the deepest penetration x
+    that it reaches. For p = 1 it is ``stiffness``. The penetration is ``depth`` at the start and grows by
+    ``change`` in a time step of length h [s], or less: by as much as stops the effective mass 1 / ``mobility`` with
+    the speed ``change`` / h.
+    """
     if p == 1.0:
         return stiffness
     if mobility > 0.0:
@@ -265,10 +266,11 @@ def _roll_stiffness(t: Tables, c: int, bend: int, limit: float, gyration: float,
 
 @compiled
 def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
-    """Return the mobility (inverse effective mass) along ``normal`` at the contact point of pair n, summed over
-    the bodies of both shapes. For each body, its mobility times the contact stiffness ``slope`` is added to its
-    sum of squared frequencies, ``t.hardness``, unless that is negative. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the mobility (inverse effective mass) of contact pair n along ``normal`` at the contact point, summed
+    over the bodies of both shapes. For each body, its mobility times the contact stiffness ``slope`` is added to
+    its sum of squared frequencies, ``t.hardness``, in place; bodies with a negative sum, which marks a singular
+    mass matrix, are left out. ``t`` contains all arrays of the model and its state.
+    """
     total = 0.0
     last = ENDS * n + t.held_ends[n]
     for e in range(ENDS * n, last):
@@ -289,8 +291,9 @@ def _pair_mobility(t: Tables, n: int, normal: Vector, slope: float) -> float:
 
 @compiled
 def _is_same_side(t: Tables, e: int) -> bool:
-    """Return whether ends e and e + 1 of a contact pair in Newton's matrix are both of one line segment and one
-    body. ``t`` contains all arrays of the model and its state."""
+    """Return whether ends e and e + 1 of a contact pair in Newton's matrix are on one body and belong to one shape.
+    They are then the ends of one line segment. ``t`` contains all arrays of the model and its state.
+    """
     return t.held_carrier[e] == t.held_carrier[e + 1] and t.held_weight[e] * t.held_weight[e + 1] > 0.0
 
 
@@ -413,11 +416,12 @@ def scale_prescribed_motion(t: Tables, share: float) -> None:
 
 @compiled
 def largest_squared_frequency(t: Tables, pairs: int, h: float, longest: float, of_stops: float) -> float:
-    """Return the squared angular frequency [1/s2] of the first ``pairs`` active contact pairs that decides on the
-    number of substeps. It is the largest of single pairs, or a fixed fraction of an upper bound for all pairs
-    together if that is larger. If the bound would require substeps of the user's step ``longest`` [s], it is
-    lowered to the coupled frequency by power iteration plus ``of_stops``, that of stops, if smaller. h is the
-    length of the time step [s]."""
+    """Return the squared angular frequency [1/s2] that decides on the number of substeps around the first ``pairs``
+    active contact pairs. It is the largest of single pairs, or a fixed fraction of an upper bound for all coupled
+    pairs if that is larger. Only where the bound alone would divide the user's step ``longest`` [s], it is replaced
+    by a better estimate, if that is smaller: the coupled frequency by power iteration plus ``of_stops``, that of
+    stops. h is the length of the time step in which the pairs were evaluated [s].
+    """
     alone, bound, share = 0.0, 0.0, (LONGEST / LONGEST_TOGETHER) ** 2
     clear_matrix_pairs(t)
     for n in range(pairs):

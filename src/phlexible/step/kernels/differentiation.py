@@ -53,12 +53,12 @@ def differentiate(
     equations: Floats,
     work: Floats,
 ) -> int:
-    """Propagate small changes of the states forwards (direct method), or derivatives of a cost backwards (adjoint
-    method), through recorded time steps, as ``request`` says. ``sizes`` are the lengths of the steps, ``rows`` the
-    stored states, ``moving`` and ``load_values`` prescribed vectors and loads. ``header`` locates the model's
-    arrays, ``indices`` entries of Newton's matrix, ``work`` is scratch memory. ``pose``, ``velocity`` and
-    ``equations`` are given changes or derivatives, and receive results as Args says. Return the number of steps
-    whose linear system could be solved.
+    """Propagate derivatives of the state forwards (DIRECT) or derivatives of costs backwards (ADJOINT) through
+    recorded time steps. ``request`` says which, and how many steps and parameters or costs ("changes"). ``sizes``
+    are the lengths of the steps, ``rows`` the stored states, ``moving`` and ``load_values`` prescribed vectors and
+    loads. ``pose``, ``velocity`` and ``equations`` are input and output, see below. ``header`` locates the model's
+    arrays, ``indices`` entries of Newton's matrix, ``work`` is scratch memory. Return the number of steps done:
+    fewer than requested if a matrix is singular.
 
     Args:
         header: of the tables; the state in them is overwritten.
@@ -171,10 +171,12 @@ def differentiate(
 
 @compiled
 def apply_velocity_map(t: Tables, h: float, x: Reals, is_inverse: bool, is_transposed: bool) -> None:
-    """Multiply velocities x, shape (velocities,), in place by the matrix K of a time step or its inverse. The
-    inverse is used if ``is_inverse``; the matrix is transposed if ``is_transposed``. K maps the sum of velocity
-    changes at both ends of a time step of length h [s] to the change of the pose: h / 2, and for rotations a 3 x 3
-    matrix for each body. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of the model and its state."""
+    """Replace the velocities x, shape (velocities,), by K x, where K is a matrix of the last evaluated time step,
+    of length h [s]. K maps the sum of velocity changes at both ends to the change of the end pose: h / 2, and for
+    rotations a 3 x 3 matrix for each body, which yields rotation vectors in world axes. If ``is_inverse``, its
+    inverse is used, if ``is_transposed``, its transpose. See docs/theory.md, 9, (9.2). ``t`` contains all arrays of
+    the model and its state.
+    """
     factor = 2.0 / h if is_inverse else 0.5 * h
     for i in range(t.velocities):
         x[i] *= factor

@@ -78,10 +78,11 @@ def trace(M: Matrix) -> float:
 
 @compiled
 def compute_moments(t: Tables, b: int, x: Reals, N: Reals) -> None:
-    """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for each shape function i and axes p,
-    q. x = (1, eta) are its coordinates (or their rates), W constant second moments of mass. They are written to
-    the array N from the body's offset on; nothing is written for rigid bodies. ``t`` contains all arrays of the
-    model and its state."""
+    """Compute the mass moments N_pq,i = sum_j W_pq,ij x_j of floating body b for axes p, q and each shape function
+    i. W are constant second moments of mass; x = (1, eta) are the body's coordinates, or their rates with 0 in
+    place of 1. x and N contain the values of all bodies; those of body b are read and overwritten. Nothing is
+    written for rigid bodies. ``t`` contains all arrays of the model and its state.
+    """
     kind, d, c = t.type_of[b], t.dimension, t.coordinates_begin[b]
     m = t.elastic_count[kind] + 1
     if m == 1:
@@ -404,10 +405,12 @@ def strain_value(t: Tables, s: int, eta: Reals, slopes: Reals) -> float:
 
 @compiled
 def strain_gradient(t: Tables, s: int, slopes_a: Reals, slopes_b: Reals, out: Reals) -> None:
-    """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates into
-    ``out``, at the mean of two states. It is the gradient of the linear part plus the sum of factor_g m_g L_g. m_g
-    is the mean of the values L_g . eta of both states, ``slopes_a`` and ``slopes_b``, which ``strain_value`` has
-    written. If the strain has a full matrix, factor_g L_g is the unit vector g."""
+    """Write the gradient of scalar strain s of a floating body with respect to its elastic coordinates, as a mean
+    of two states, into ``out``. The strain has a linear part and squares of functions L_g . eta. Its gradient is
+    that of the linear part plus the sum of c_g m_g L_g, where m_g is the mean of L_g . eta in both states, read
+    from ``slopes_a`` and ``slopes_b``, which ``strain_value`` has written. For a strain with a full matrix, these
+    are the products of matrix and eta.
+    """
     for i in range(t.strain_first[s], t.strain_last[s]):
         out[i] = t.type_value[t.strain_row[s] + i]
     g, end = t.squares_begin[s], t.squares_end[s]
@@ -680,11 +683,12 @@ def begin_frame(t: Tables, b: int, continues: bool) -> None:
 
 @compiled
 def move_frame(t: Tables, b: int, h: float, damping: float) -> None:
-    """Compute the motion of floating body b over a time step of length h [s] by the trapezoidal rule from its
-    velocities at both ends. At the end these are elastic coordinates ``t.xi1``, mass moments ``t.moment1``,
-    angular momentum ``t.angular1`` and rotation ``t.rotation1``. The mean elastic and damping force goes to
-    ``t.elastic_force``. ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays
-    of the model and its state."""
+    """Compute the pose of floating body b at the end of a time step of length h [s] from its velocities at both
+    ends. The trapezoidal rule is used. Results are elastic coordinates ``t.xi1``, mass moments ``t.moment1``,
+    angular momentum ``t.angular1`` and rotation ``t.rotation1`` at the end; the mean elastic and damping force goes
+    to ``t.elastic_force``. The centre of mass is moved elsewhere. ``damping`` is numerical damping, a multiple of
+    the stiffness. ``t`` contains all arrays of the model and its state.
+    """
     c, n = t.coordinates_begin[b], t.velocities_count[b] - t.rigid_of[b]
     if n > 0:
         for j in range(c + 1, c + 1 + n):

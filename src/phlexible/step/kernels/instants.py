@@ -43,11 +43,12 @@ STANDSTILL = 2.0  # length of the step in which nothing moves [s]
 
 @entry_point
 def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Floats, relaxation: float) -> bool:
-    """Write the velocities of the state, projected in the mass norm so that they satisfy all joints and drives, to
-    ``out``, shape (velocities,). ``moving`` are the prescribed vectors at present, ``drift`` the partial time
-    derivatives of all constraints; ``header`` locates the model's arrays. ``relaxation`` is added relatively to
-    the diagonal of redundant constraints. Return False where constraints are redundant in any lane (mechanisms
-    computed at the same time). See docs/theory.md, 4, (4.15).
+    """Project the velocities of the state in the mass norm so that they satisfy all joints and drives, and write
+    them to ``out``, shape (velocities,). The state itself does not change. ``moving`` are the prescribed vectors at
+    present, ``drift`` the partial time derivatives of all constraints; ``header`` locates the model's arrays.
+    ``relaxation`` is that of ``eliminate``, for redundant constraints, else 0. Return False where constraints are
+    redundant in any lane (mechanisms computed at the same time); ``out`` is then of no use. See docs/theory.md, 4,
+    (4.15).
 
     Args:
         header: of the tables; the state in them stays, other tables are recomputed by the next step.
@@ -94,10 +95,12 @@ def joint_velocities(header: IntegerRow, moving: Floats, drift: Floats, out: Flo
 
 @compiled
 def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> None:
-    """Write the right side of the joint equations that remove constraint rates from the present velocities to
-    ``t.trial_update``. It is minus the rate of each active constraint over h, 0 for inactive ones. ``drifts`` are
-    the partial time derivatives of the constraints. If ``is_first``, constraint gradients are also added to
-    Newton's matrix. h is the length of the time step [s]. ``t`` contains all arrays of the model and its state."""
+    """Write the right side of the linear equations that remove the constraint rates of the present velocities to
+    ``t.trial_update``. For each constraint it is minus its rate over h, or 0 if it is inactive. ``drifts`` are the
+    partial time derivatives of the constraints. If ``is_first``, the gradients of the constraints are also written
+    to Newton's matrix. h is the (very short) length of the time step whose matrix is used [s]. ``t`` contains all
+    arrays of the model and its state.
+    """
     for i in range(t.constraints):
         node, begin = t.constraint_node[i], t.functions_begin[i]
         size = t.node_size[node]

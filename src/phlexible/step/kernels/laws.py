@@ -520,10 +520,11 @@ def measure(
     angles: Rows1,
     measured: Rows1,
 ) -> int:
-    """Compute the sensor values ``items`` from the ``positions`` and ``rates`` of all points and directions, shape
-    (vectors, 3). They are coordinates (scalar functions, distances, angles) with their time derivatives, and
-    positions with velocities of points, written to ``measured``. Angles are continued over full turns from
-    ``angles``. Return the index of the last item that is a distance of zero, which has no rate, or -1.
+    """Compute measured values from the ``positions`` and ``rates`` of all points and directions, shape (vectors,
+    3), and write them to ``measured``. Each row of ``items`` is a point, of which position and velocity are
+    written, or a coordinate (scalar function, distance or angle) with its rate. Angles continue those in ``angles``
+    over full turns and replace them. Return the index of the last item that is a distance of zero, which has no
+    rate, or -1. The other arguments are index tables and weights, see below.
 
     A coordinate is made of ``functions``, sums of ``terms``; a term is a product of two ``chords``, each a
     weighted sum of vectors whose indices are ``parts``. ``coefficients`` has first the weights of vectors, then the

@@ -63,10 +63,10 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def source_work(t: Tables, q: int) -> float:
-    """Return the work [J] that load, constraint or force element number q has supplied in the time step. Numbers
-    count all loads, then all constraints, then all force elements. A constraint supplies the work of prescribed
-    motions, a force element that and the work of its prescribed force. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the work [J] that source number q has supplied in the time step. Sources are all loads, then all
+    constraints, then all force elements. A constraint supplies the work of prescribed motions, a force element that
+    and the work of its prescribed force. ``t`` contains all arrays of the model and its state.
+    """
     if q < t.loads:
         return load_work(t, q)
     i = q - t.loads
@@ -87,11 +87,12 @@ def translational_energy(t: Tables, linear: Vectors) -> float:
 
 @exported
 def energies_balance(t: Tables, h: float, damping: float, still: Number, is_relaxed: bool, share: Number) -> Truth:
-    """Return whether the energy balance of a time step of length h [s] is closed: the change of energies equals
-    the work of loads and drives minus losses. The tolerance is ``share`` times a fixed fraction of the energies,
-    plus round-off if that is exceeded. ``damping`` is numerical damping; velocities below ``still`` [m/s] are
-    round-off, and ``is_relaxed`` allows for joints that close less well. Error and tolerance are stored in
-    ``t.ledger`` [J]. ``t`` contains all arrays of the model."""
+    """Return whether the change of all energies in a time step of length h [s] equals the work of loads and drives
+    minus losses. The tolerance is ``share`` times a fixed fraction of the sum of absolute energies and works; only
+    if that is exceeded, an estimate of round-off is added. ``damping`` is numerical damping; velocities below
+    ``still`` [m/s] count as round-off, and more is allowed if ``is_relaxed`` (relaxed factors of redundant joints).
+    Error and tolerance are stored in ``t.ledger`` [J]. ``t`` contains all arrays of the model and its state.
+    """
     start, end = translational_energy(t, t.linear0), translational_energy(t, t.linear1)
     change, size = end - start, end + start
     translation = size

@@ -102,8 +102,9 @@ def add_load_tangents(t: Tables, h: float) -> None:
 def _torque_tangent(t: Tables, q: int, j: int, h: float) -> None:
     """Subtract the derivative of load moment q with respect to velocity j of its body from column j of the body's
     block in Newton's matrix. The moment acts as forces on three direction vectors of the body, see docs/theory.md,
-    4, (4.16). Its time integral over a time step of length h [s] counts; follower moments turn with the body.
-    ``t`` contains all arrays of the model and its state."""
+    4, (4.16); these forces depend on the directions, and for a moment that follows the body its value does too.
+    They are multiplied by the length h of the time step [s]. ``t`` contains all arrays of the model and its state.
+    """
     k, b = t.load_triad[q], t.vector_carrier[t.load_triad[q]]
     D, follows = mean_directions(t, k, k + 1, k + 2), t.load_kind[q] == FOLLOWER_TORQUE
     turn = solve_moment(D, world_load(t, q))

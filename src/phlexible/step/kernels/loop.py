@@ -185,10 +185,11 @@ def advance(
 
 @compiled
 def store_reactions(t: Tables, first: Reals, rows: Reals, step: int, stored_row: int) -> None:
-    """Store the joint multipliers and element forces of a time step. They are copied to ``first`` if ``step`` is
-    0, the first time step of a call. In row ``stored_row`` of the stored states ``rows``, the values there, of the
-    time step before, are replaced by the mean of both (-1: in no row). ``t`` contains all arrays of the model and
-    its state."""
+    """Store the joint multipliers and element forces of the last time step. They are copied to ``first`` if
+    ``step``, the number of the step in this call of the loop, is 0. If ``stored_row`` is not -1, they are averaged
+    with those in this row of the stored states ``rows``, which are of the step before. ``t`` contains all arrays of
+    the model and its state.
+    """
     for i in range(t.reactions):
         if step == 0:
             first[i] = t.reaction[i]
@@ -210,10 +211,11 @@ def take_step(
     part: int,
 ) -> Choice:
     """Attempt one time step of length h [s] from several initial guesses in turn, and accept it if all lanes
-    converge. Lanes are mechanisms that advance at the same time. Return a status for each lane: converged, not
-    converged, singular, energy unbalanced, or contacts require substeps. Contacts are checked for a step of length
-    ``longest`` [s] (0: not). ``is_tried``: the first guess is set already; ``most``: iterations of conjugate
-    gradients before matrices are eliminated; ``damping`` is numerical damping.
+    (mechanisms that advance together) converge. Return a status for each lane: converged, not converged, singular,
+    energy unbalanced, or contacts require substeps, which is only checked if the user's step ``longest`` [s] is
+    above 0. ``is_redundant``: joints are; ``is_tried``: the guess of the first attempt is set already; ``most``:
+    iterations of conjugate gradients before the matrix is eliminated; ``part``: index of the substep, or -1.
+    ``damping`` is numerical damping, ``least_speed`` [m/s] the least reference of tolerances.
 
     If one lane cannot complete the step, no lane does. No attempt of one lane changes the result of another. If
     contacts request substeps, the step is not accepted. ``is_tried``: the first attempt begins with the result of
@@ -281,9 +283,11 @@ def take_step(
 @compiled
 def contacts_request_substeps(t: Tables, h: float, longest: float, damping: float, least_speed: float) -> Truth:
     """Return whether contacts that were active in the time step of length h [s] just attempted require substeps.
-    Their number is stored in ``t.parts`` (1: none). It follows from the contact stiffness if a contact moves
-    faster than ``least_speed`` [m/s]. ``longest`` is the length of the full time step [s], ``damping`` numerical
-    damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its state."""
+    The number of equal substeps is stored in ``t.parts`` (1: none); it follows from contact stiffness, mobility and
+    the user's step ``longest`` [s]. Round-off of penetrations is judged by h times ``least_speed`` [m/s].
+    ``damping`` is numerical damping, a multiple of the stiffness. ``t`` contains all arrays of the model and its
+    state.
+    """
     t.parts[0] = 1.0
     if any_of(find_active_contacts(t, abs(h) * least_speed)):
         t.parts[0] = substeps_around_contacts(t, h, longest, damping)
@@ -314,11 +318,11 @@ def remove_redundant_multipliers(t: Tables, h: float, damping: float, still: flo
 def checked_status(
     t: Tables, h: float, damping: float, still: float, is_relaxed: bool, status: Choice, selected: Truth
 ) -> Choice:
-    """Return the status of a time step of length h [s] after Newton's method has stopped; lanes that are not
-    ``selected`` keep ``status``. It is not converged if an angle turned by a right angle or more, or a driven
-    angle is half a turn away. It is unbalanced if the energy balance is far from closed, else converged; smaller
-    errors are counted. Round-off of velocities below ``still`` [m/s] and, if ``is_relaxed``, of relaxed factors is
-    allowed for. Lanes are mechanisms that advance together.
+    """Return the status of a time step of length h [s] after Newton's method has stopped; lanes (mechanisms that
+    advance together) that are not ``selected`` keep ``status``. It is "not converged" if an angle turned by a right
+    angle or more, or a driven angle is half a turn away, "unbalanced" if the energy balance is far from closed,
+    else "converged"; balances that are open by less are counted in ``t.counter``. ``damping``, ``still`` and
+    ``is_relaxed`` are those of ``energies_balance``.
 
     A step far longer than a period can stop where updates are small and the residual is not: its energy balance
     shows it, as it does where the iteration has converged far away. A converged step whose balance is open by less
@@ -469,11 +473,11 @@ def estimated_step_error(t: Tables, h: float) -> float:
 
 @compiled
 def store_prediction_errors(t: Tables, h: float, part: int, iterations: float, is_redundant: bool) -> None:
-    """Store the velocities of this time step and the error of their linear extrapolation, from which the next
-    first guess is predicted. Errors go to ``t.line_miss``, their weighted scalar products with earlier errors to
-    ``t.miss_product``. Earlier errors are discarded if the step length changed. h is the length of the time step
-    [s], ``part`` the index of the substep (else -1), ``iterations`` the Newton iterations. Only velocities are
-    stored if ``is_redundant`` or few iterations were needed.
+    """Store the velocities of this time step and the error of their linear extrapolation, from which the next first
+    guess is predicted. Errors go to ``t.line_miss``, their weighted scalar products with earlier errors to
+    ``t.miss_product``. Only velocities are stored if ``is_redundant``, or if no more than a few Newton
+    ``iterations`` were needed. Earlier errors are discarded if the step length h [s] differs from the last one.
+    ``part`` is the index of a substep with its own record of errors, else -1.
 
     Smooth motions and vibrations of a few frequencies obey linear recurrences from one equal step to the next, and
     so do these errors. All velocities have one recurrence, so that the world axes do not affect the solution where
