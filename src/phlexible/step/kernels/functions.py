@@ -106,10 +106,10 @@ def add_second_derivatives(t: Tables, m: int, g: float, h: float) -> None:
 
 @compiled
 def rotational_curvature(t: Tables, k: int) -> float:
-    """Return a bound of the second derivative of a scalar function with respect to rotations of a floating body,
-    over its inertia [1/(N s2)]. It is the length of the function's first derivative at point or direction k of the
-    body, stored by ``compute_gradients``, times the largest lever over the inertia. It is zero for nodes. ``t``
-    contains all arrays of the model and its state.
+    """Return how much a unit generalized force along a scalar function changes the rotational stiffness of a
+    floating body, over its inertia [1/(N s2)]. It is a bound: the length of the function's derivative at point or
+    direction k of the body, stored by ``compute_gradients``, times the largest ratio of a lever to the inertia. It
+    is zero for nodes. ``t`` contains all arrays of the model and its state.
 
     Half the square of the step times a generalized force along the function times this is the fraction of the
     inertia by which that force changes Newton's matrix.

@@ -92,9 +92,11 @@ def add_law_tangents(t: Tables, h: float) -> None:
 
 @exported
 def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
-    """Return the rate of constraint row ``row``, a relation between coordinates such as gears, at the velocities
-    of the state. If ``is_first`` its blocks are added to Newton's matrix as well; h is the length of the time step
-    at rest whose matrix is used. ``t`` contains all arrays of the model and its state."""
+    """Return the rate of constraint row ``row``, a relation between joint coordinates such as a gear, at the
+    velocities of the state. Prescribed motions are not included. If ``is_first``, its blocks are also added to
+    Newton's matrix, for a time step of length h [s] in which nothing moves. ``t`` contains all arrays of the model
+    and its state.
+    """
     total = 0.0
     for f in range(t.row_force[row], t.row_force[row] + t.row_force_count[row]):
         i, last = t.constraints + f, t.groups_end[f] - 1
@@ -118,9 +120,11 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
 @compiled
 def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
     """Add the contribution of one vector (position or direction of a body) to the gradient of a scalar function of
-    force element f. e is the vector's index in the list of the element. The gradient is with respect to body
-    velocities, at the mean pose in the row ``left`` and at the end pose in ``right``. Entries are sorted by
-    bodies; if the vector has auxiliary unknowns, entries for them are added to ``right``."""
+    force element f. e is the index of the vector in the list of the element's vectors. The gradient is with respect
+    to the velocities of the bodies: in the row ``left`` at the mean pose of the step, in the row ``right`` at its
+    end. Entries are sorted by bodies; if the vector has auxiliary unknowns, entries for them are written to
+    ``right``.
+    """
     k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
     left, own = left + t.group_offset[group], right + t.group_offset[group]

@@ -60,10 +60,12 @@ def product_gamma(t: Tables, e: int, h: float, damping: float) -> float:
 
 @compiled
 def slope_index(t: Tables, e: int, h: float, damping: float) -> float:
-    """Return the factor k such that mean + k change of the nodal vectors is where the stresses of product element
-    e are differentiated. k is 1/2, the end of the step, for stresses that are means over the step. h is the length
-    of the step [s], ``damping`` numerical damping. A product element is a shell element whose strains are scalar
-    products of nodal vectors."""
+    """Return the factor k such that the stresses of product element e are differentiated at the nodal vectors mean
+    + k change. Mean and change are those of the time step. For means of the stresses at both ends k is 1/2, which
+    is the end of the step, for stresses at the mean vectors 0; damping of the ratio gamma moves it to 1/2. h is the
+    length of the step [s], ``damping`` numerical damping. A product element is a shell element whose strains are
+    scalar products of nodal vectors.
+    """
     gamma = product_gamma(t, e, h, damping)
     return (t.product_square[t.product_group[e]] + 0.5 * gamma) / (0.5 + gamma)
 
@@ -151,10 +153,12 @@ def add_product_tangents(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def set_element_tangent(t: Tables, e: int, factor: float, share: float, change_factor: float) -> None:
-    """Compute ``factor`` times the derivative of the nodal forces of product element e (of a shell) with respect
-    to its nodal vectors. It is stored in ``t.product_matrix``, shape (3 k, 3 k) for k nodes. It is ``share`` times
-    B(mean)^T H B(mean + ``change_factor`` change), plus half of the stresses as geometric stiffness. B is the
-    derivative of the scalar products, H the stiffness."""
+    """Compute ``factor`` times the derivative of the nodal forces of product element e (of a shell) with respect to
+    its nodal vectors. It is ``share`` B(mean)^T H B(mean + ``change_factor`` change), plus half of the stresses as
+    geometric stiffness, and is written to ``t.product_matrix``, shape (3 k, 3 k) for k nodes. B(y) is the
+    derivative of the strains, scalar products of nodal vectors, at the vectors y, and H the stiffness. Mean and
+    change are those of ``set_element_vectors``.
+    """
     g, k = t.product_group[e], t.product_nodes_count[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     stress, H = t.product_stress + t.product_rests_begin[e], t.product_stiffness + t.product_entries_begin[e]
@@ -242,11 +246,12 @@ def keep_stresses(t: Tables) -> None:
 
 @compiled
 def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float) -> None:
-    """Compute the stresses of shell element e, which are iterated as independent unknowns, after the fraction
-    ``share`` of a Newton update. The new stress is the stress where the update starts plus stiffness (with
-    damping) times the strain of the update. The result, ``share`` of the way from the last to the new stress, is
-    written to ``t.product_strain``. The motion of nodal vectors since the matrix was factored goes to
-    ``t.product_change``. h is the step length [s], ``damping`` numerical damping."""
+    """Compute the stresses s* of shell element e, unknowns of Newton's method besides the motion, after the
+    fraction ``share`` of an update. A full update leads to the stress where it starts plus stiffness (with damping)
+    times the strain of the update ``t.update``; the result, ``share`` of the way from the last s* there, is written
+    to ``t.product_strain``. The motion of the nodal vectors since the matrix was factored is written to
+    ``t.product_change``. h is the length of the step [s], ``damping`` numerical damping.
+    """
     g, nodes, begin = t.product_group[e], t.product_node + t.product_nodes_begin[e], t.product_rests_begin[e]
     first, second = t.product_first + t.product_pairs_begin[g], t.product_second + t.product_pairs_begin[g]
     set_element_vectors(t, e)

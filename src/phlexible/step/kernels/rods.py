@@ -58,10 +58,11 @@ def weighted_directors(t: Tables, p: int, weights: Reals, R: Matrices) -> Matrix
 
 @compiled
 def director_change(t: Tables, p: int, weights: Reals) -> Matrix:
-    """Return the change in the time step of the directors at quadrature point p of a rod, in world axes. They are
-    the rows of a 3 x 3 matrix. Directors are the axes of the rod's sections, here sums over the nodes of the point
-    with the ``weights`` (shape functions or their derivatives). ``t`` contains all arrays of the model and its
-    state."""
+    """Return the change in the time step of the directors, or of their derivatives, at quadrature point p of a rod.
+    Directors are the axes of a rod's section. They are the rows of a 3 x 3 matrix, in world axes: sums over the
+    sections of the element with the ``weights``, which are shape functions or their derivatives. ``t`` contains all
+    arrays of the model and its state.
+    """
     nodes = t.rod_node + t.rod_nodes_begin[p]
     total = weights[0] * (t.rotation1[nodes[0]] - t.rotation[nodes[0]])
     for k in range(1, t.rod_nodes_count[p]):
@@ -176,9 +177,11 @@ def mean_section(t: Tables, b: int) -> Matrix:
 
 @compiled
 def director_forces(t: Tables, p: int, k: int, X: Vector, D: Matrix, S: Matrix) -> Matrix:
-    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors (axes) of its
-    k-th section, as rows. X is the axis derivative, D are the directors and S their derivatives, at the mean of
-    the time step. ``t`` contains all arrays of the model and its state."""
+    """Return the generalized forces of a rod's stresses at quadrature point p on the three directors of section k
+    of its element, as rows. A director is an axis of a section. X is the derivative of the rod's axis, D has the
+    interpolated directors and S their derivatives as rows, all at the mean of the time step and in world axes. The
+    stress resultants are read from ``t.rod_pull``; ``t`` contains all arrays of the model and its state.
+    """
     value, slope = t.rod_value[t.rod_nodes_begin[p] + k], t.rod_slope[t.rod_nodes_begin[p] + k]
     f, bending = value * t.rod_pull[2 * p], t.rod_pull[2 * p + 1]
     return matrix(f.x * X, f.y * X, f.z * X) - skew_of(bending) @ (0.5 * (slope * D - value * S))
@@ -327,9 +330,11 @@ def _add_matrix(block: Reals, M: Matrix, width: int) -> None:
 
 @compiled
 def _bending_along_rotated(t: Tables, p: int, k: int, l: int) -> Matrix:
-    """Return one term of the derivative of the bending moments on section k of a rod with respect to the rotation
-    of section l. It is a 3 x 3 matrix, in which only the directors rotate along which the moments act. p is the
-    quadrature point, k and l are sections of its element. ``t`` contains all arrays of the model and its state."""
+    """Return the bending part of the derivative of the moments on section k of a rod with respect to the rotation
+    of section l. It is a 3 x 3 matrix in world axes, for the rotation of the directors of section l in the bending
+    strains of quadrature point p, without the factors of the shape functions; the strains' forces are constant.
+    ``t`` contains all arrays of the model and its state.
+    """
     b, other = t.rod_node[t.rod_nodes_begin[p] + k], t.rod_node[t.rod_nodes_begin[p] + l]
     return trace_minus(_crossed_rows(t.rotation1[other], t.rod_pull[2 * p + 1]) @ mean_section(t, b))
 

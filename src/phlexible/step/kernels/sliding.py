@@ -149,11 +149,13 @@ def acting_of_slide(t: Tables, i: int) -> tuple[int, int]:
 
 @compiled
 def add_weights(t: Tables, s: int, first: int, begin: float, position: float) -> None:
-    """Compute the weights of cubic interpolation of line s in a time step in which the sliding point moves from
-    ``begin`` to ``position`` [m]. ``t.slide_weight`` receives mean weights of both ends, difference quotients of
-    the weights, their derivatives with respect to ``position``, and weights at the end. ``t.slide_slope`` receives
-    derivatives along the line at the end. ``first`` is the first active vector of the line. ``t`` contains all
-    arrays of the model and its state."""
+    """Compute the weights of the vectors of line s by which the sliding point is interpolated in a time step. The
+    point moves from ``begin`` to ``position`` [m] along the line, whose pieces are cubic polynomials.
+    ``t.slide_weight`` receives four arrays: means of the weights at both ends, their difference quotients, the
+    derivatives of these quotients with respect to ``position``, and the weights at the end. ``t.slide_slope``
+    receives the derivatives of the last along the line. ``first`` is the index of the first vector that acts. ``t``
+    contains all arrays of the model and its state.
+    """
     mean, quotient, steeper, end = t.slide_weight, t.slide_weight + 8, t.slide_weight + 16, t.slide_weight + 24
     fill(t.slide_weight, 4 * ACTING, 0.0)
     fill(t.slide_slope, ACTING, 0.0)

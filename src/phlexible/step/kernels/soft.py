@@ -243,9 +243,11 @@ def mean_stress(
     t: Tables, g: int, c: Vector, x: Vector, dc: Vector, dx: Vector, gamma: float
 ) -> tuple[Vector, Vector]:
     """Return the mean second Piola-Kirchhoff stress [Pa] of one material over a time step, as vectors (11, 22, 33)
-    and (23, 13, 12). It is the discrete gradient of the energy of group g of soft elements while C = F^T F changes
-    from (c, x) by (dc, dx). To it gamma times the small-strain elasticity times the strain change is added, for
-    viscosity and numerical damping. ``t`` contains all arrays of the model and its state."""
+    and (23, 13, 12). It is the discrete gradient of the strain energy of group g of soft elements, for C = F^T F
+    that changes from (c, x) by (dc, dx), in the same components. gamma times the small-strain elasticity times the
+    change of strain is added, for viscosity and numerical damping. ``t`` contains all arrays of the model and its
+    state.
+    """
     lame, shear, one = t.soft_lame[g], t.soft_shear[g], vector(1.0, 1.0, 1.0)
     trace = 0.5 * gamma * lame * trace_of(dc)
     s, z = trace * one + (gamma * shear) * dc, (gamma * shear) * dx

@@ -413,10 +413,11 @@ def jacobian(t: Tables, h: float, damping: float) -> None:
 
 @exported
 def inertia_matrix(t: Tables, h: float, turning: float, moves: float) -> None:
-    """Set Newton's matrix ``t.blocks`` to its inertia part alone for a time step of length h [s]. Motions of
-    points per unit velocity (``t.motion``) and levers of forces on them (``t.lever``) are written as well.
-    ``turning`` is the step length of the gyroscopic terms; 0 leaves them out. ``moves`` is 1 if derivatives with
-    respect to the pose count, else 0. ``t`` contains all arrays of the model and its state.
+    """Set Newton's matrix ``t.blocks`` to its inertia part alone, for a time step of length h [s]. ``turning`` is
+    the length h in its gyroscopic terms; 0 leaves these out. With ``moves`` 1 the change of the pose by the
+    velocities counts, with 0 the pose is constant. The motions of points per unit velocity (``t.motion``) and the
+    levers of forces on them (``t.lever``) are written as well. ``t`` contains all arrays of the model and its
+    state.
 
     ``turning`` = 0 leaves the mass matrix where nothing rotates in the step. With ``moves`` = 0 it is the
     derivative of the left sides of (4.6) to (4.8) at constant pose, with 1 all of it.

@@ -177,9 +177,10 @@ def tangents_of_teams(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def later(t: Tables, g: int, lane: int, i: int) -> int:
-    """Return the index, in the list of all neighbours, of neighbour i of the body in SIMD lane ``lane`` of team g.
-    Neighbours are blocks that are eliminated later; a team is a set of equal bodies. ``t`` contains all arrays of
-    the model and its state."""
+    """Return the index of neighbour i of the body in SIMD lane ``lane`` of team g in the list of all neighbours.
+    Neighbours of a body are the blocks of Newton's matrix coupled to it that are eliminated later; a team is a set
+    of equal bodies that are computed together. ``t`` contains all arrays of the model and its state.
+    """
     return t.neighbours_begin[visit_of(t, g, lane)] + i
 
 

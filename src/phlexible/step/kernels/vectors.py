@@ -270,10 +270,11 @@ def add_force_tangents(t: Tables, h: float) -> None:
 def subtract_coupling(t: Tables, c: float, block: Reals, k: int, l: int, h: float) -> None:
     """Subtract from a ``block`` of Newton's matrix the derivative of a force c dx_l on point k with respect to the
     velocities of point l. dx_l is the displacement of point l in a time step of length h [s]. The derivative is c
-    lever_k^T dx_l/dnu_l: rows are the velocities of the body or node of k, columns those of l. The tables ``t``
-    have lever_k, which makes a generalized force of a force on k, and dx_l/dnu_l. For two nodes it is c h/2 on the
-    diagonal. If l is on a flexible body, and k on another one or that body has segments, columns are auxiliary
-    unknowns, one for each component of dx_l, and c lever_k^T is subtracted."""
+    lever_k^T dx_l/dnu_l, with the levers and motions that ``t`` has; rows are velocities of the body or node of k,
+    columns those of l. For two nodes it is c h/2 on the diagonal. If l is on a flexible body, and k on another one
+    or the body has segments, columns are auxiliary unknowns, one for each component of dx_l, and c lever_k^T is
+    subtracted.
+    """
     a, b, d = t.vector_carrier[k], t.vector_carrier[l], t.dimension
     if a >= t.frames and b >= t.frames:  # two nodes
         for i in range(d):

@@ -62,18 +62,20 @@ def are_balls(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def position_in_step(t: Tables, p: int, share: float) -> Vector:
-    """Return the position in the world of point p after the fraction ``share`` of the time step: at its start for
-    0, at its end for 1 [m]. ``t`` contains all arrays of the model and its state."""
+    """Return the world position [m] of point p after the fraction ``share`` of the time step. It is interpolated
+    linearly between the start (0) and the end (1). ``t`` contains all arrays of the model and its state.
+    """
     return t.world0[p] + share * t.change[p]
 
 
 @compiled
 def distance_at(t: Tables, i: int, j: int, share: float) -> tuple[float, float, float]:
-    """Return the distance of contact shapes i and j after the fraction ``share`` of the time step (0: start, 1:
-    end) [m], and two parameters. Between balls or segments it is the distance of centres or axes, without radii.
-    The parameters, from 0 to 1, are those of the nearest points on the axes (1/2 for two balls). From a solid it
-    is the signed distance, negative inside, and the parameters are 0. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the distance [m] of contact shapes i and j after the fraction ``share`` of the time step, and two
+    parameters. 0 is the start and 1 the end of the step. Between balls or segments it is the distance of centres or
+    axes, without radii; the parameters, from 0 to 1, are those of the nearest points on the axes of i and j (1/2
+    for two balls). If one is a solid, it is the signed distance of the other's centre or axis, negative inside, and
+    the parameters are 0. ``t`` contains all arrays of the model and its state.
+    """
     if t.member_kind[i] > RIM:
         i, j = j, i
     if t.member_kind[j] > RIM:
@@ -153,11 +155,11 @@ def accept_contact_history(t: Tables) -> None:
 
 @compiled
 def _distance_over_solid(t: Tables, i: int, j: int) -> tuple[float, float, float, float, Vector, Vector]:
-    """Return the signed distance of contact shape i from solid j at the start of the time step, and five further
-    values. They are its change, the contact's position along the axis of a rim (else 0), its parameter s on a
-    segment (else 0), and two discrete gradients. Their products with the displacements of both ends of i, in the
-    solid's axes, sum to the change; the second is zero for a ball or rim. ``t`` contains all arrays of the model
-    and its state.
+    """Return the signed distance of contact shape i from solid j at the start of the time step, its change, and
+    data of the contact. These are: the derivative of the distance with respect to the tilt n . a of a rim (else 0),
+    the parameter s on a segment (else 0), and discrete gradients with respect to the start and the end of i, in the
+    solid's axes. Gradients times displacements (for a rim also tilt) sum to the change; the second gradient is zero
+    for a ball or rim. ``t`` contains all arrays of the model and its state.
 
     Gradients are in the axes of the solid; their products with the changes of the ends sum to the change.
     """
@@ -302,11 +304,12 @@ def _apply_segment_forces(t: Tables, i: int, j: int, h: float) -> None:
 def _add_round_friction(
     t: Tables, i: int, j: int, s: float, z: float, e: Vector, normal: float, slope: float, h: float, known: int
 ) -> None:
-    """Add the friction of two round shapes i and j (balls or segments) over a time step of length h [s] to
-    ``t.pull``. The contact is also stored for Newton's matrix. s and z are parameters of the contact point along
-    their axes; e is the vector from the axis of j to that of i, along the normal. For e = 0 the friction energy
-    that the pair stored is dissipated instead. ``normal`` is the normal force, ``slope`` its derivative, ``known``
-    the index of the pair's history (-1: new)."""
+    """Add the friction of two round shapes i and j (balls or segments) to ``t.pull``, and store the contact for
+    Newton's matrix. The time step has the length h [s]. s and z are parameters of the contact point along their
+    axes; e is the vector from the axis of j to that of i, which gives the normal. For e = 0 there is no normal: no
+    friction acts, and the friction energy that the pair stored is counted as lost. ``normal`` is the normal force,
+    ``slope`` its derivative with respect to the penetration, ``known`` the index of the pair's history (-1: new).
+    """
     size = sqrt(dot(e, e))
     if size > 0.0:
         n = (1.0 / size) * e
@@ -430,11 +433,13 @@ def _normal_force(t: Tables, c: int, known: int, depth: float, change: float, h:
 def _shared_normal_force(
     t: Tables, c: int, known: int, depth: float, change: float, h: float, whole: tuple[float, float, float]
 ) -> tuple[float, float]:
-    """Return the mean normal force [N] of a ball on one segment of a line over a time step of length h [s]. The
-    second result is its derivative with respect to the penetration at the end. The penetration in the segment is
-    ``depth`` at the start and grows by ``change``. ``whole`` is the penetration in the complete line, its change
-    and a factor of the damping. Energies are added to ``t.contact_group_work`` and ``t.contact_group_loss``. c is
-    the contact group, ``known`` the pair's last index (-1: new)."""
+    """Return the mean normal force [N] of a ball on one segment of a line in a time step of length h, and its
+    derivative. It is with respect to the penetration at the end. The penetration that counts for the segment is
+    ``depth`` at the start and grows by ``change``. ``whole`` has the ball's penetration in the whole line and its
+    change, from which the impact speed follows, and a factor of the damping. c is the contact group, ``known`` the
+    pair's index in the last step (-1: new). Stored and lost energies are added to ``t.contact_group_work`` and
+    ``t.contact_group_loss``.
+    """
     damping, varies = t.contact_group_damping[c], 1.0
     deep, moved, dense = whole
     if t.contact_group_impact[c] > 0.0:

@@ -70,10 +70,11 @@ def solid_distance_gradient(t: Tables, i: int, j: int, w: Vector) -> tuple[float
 
 @compiled
 def _segment_middle(t: Tables, i: int, j: int, a: Vector, u: Vector) -> tuple[float, float]:
-    """Return the parameter at which a segment parallel to the surface of solid j touches it: the middle of the
-    interval of segment i near the solid. The second result is its derivative with respect to the parameter of the
-    point nearest to the solid's centre. Both ends of the interval are limited to 0 .. 1. a is the start and u the
-    vector of the segment in the solid's axes. For infinite solids the results are 0.5 and 0."""
+    """Return the parameter (0 to 1) at which segment i touches solid j if it is parallel to its surface, and a
+    derivative. It is the middle of that part of the segment which is within twice the solid's radius of the point
+    nearest to its centre. The derivative is that of the parameter with respect to the parameter of this point. a is
+    the start and u the vector of the segment in the solid's axes. For infinite solids the results are 0.5 and 0.
+    """
     around = t.member_around[j]
     if around < 0.0:
         return 0.5, 0.0
@@ -89,11 +90,12 @@ Place = tuple[float, float, float, Vector]
 
 @compiled
 def _value_at(t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], s: float) -> Place:
-    """Return the value at parameter s of the function whose minimum along line segment i defines its distance from
-    solid j. The result is (s, value, derivative with respect to s, normal). The value is the distance plus (1 - s)
-    A + s B plus a small multiple of (s - m)^2, with (A, B, m) = ``ends``, penetrations of both ends and preferred
-    middle. a is the start and u the vector of the segment in the solid's axes. The normal is the gradient of the
-    distance."""
+    """Return value and derivative, at parameter s, of the function whose minimum over segment i is its distance
+    from solid j. The value is the solid's distance at a + s u, plus (1 - s) A + s B, plus a small multiple of (s -
+    m)^2. A and B are the penetrations of both ends and m the preferred parameter, ``ends`` = (A, B, m); a is the
+    start and u the vector of the segment in the solid's axes. The result is the tuple (s, value, derivative with
+    respect to s, gradient of the solid's distance).
+    """
     share = SHARE * t.member_size[3 * i]
     A, B, middle = ends
     high, n = solid_distance_gradient(t, i, j, a + s * u)
@@ -133,10 +135,9 @@ def _bracketed_minimum(
     t: Tables, i: int, j: int, a: Vector, u: Vector, ends: tuple[float, float, float], low: Place, high: Place
 ) -> tuple[float, float, Vector]:
     """Return the least distance of line segment i from solid j, the parameter s of that point, and the gradient of
-    the distance there. The interval from ``low``, where the distance falls, to ``high``, where it rises, is
-    reduced by intersections of tangents and by secants in turn. A fixed number of iterations is the limit; then
-    the better end counts. The segment starts at a and has the vector u, in the solid's axes; ``ends`` are
-    penetrations of its ends and the preferred parameter.
+    the solid's distance. It is the minimum of ``_value_at`` between the points ``low``, where the value falls, and
+    ``high``, where it rises. The interval is reduced by intersections of tangents and by secants in turn, at most a
+    fixed number of times; then the better end counts. a, u and ``ends`` are those of ``_value_at``.
 
     Where two smooth parts intersect in an edge both have a share, so that nothing is left along the segment.
     """
@@ -186,11 +187,12 @@ def _minimum_on_segment(
     first: tuple[float, Vector],
     last: tuple[float, Vector],
 ) -> tuple[float, float, Vector]:
-    """Return the least distance of line segment i from solid j [m], its parameter s and the gradient of the
-    solid's distance there. Where the segment cannot touch the solid, a lower bound may be returned. a is the start
-    and u the vector of the segment; ``first`` and ``last`` are distance and gradient at its ends, ``ends`` their
-    penetrations and the preferred parameter. Solids that are not convex are searched interval by interval. ``t``
-    contains all arrays of the model and its state."""
+    """Return the least distance of line segment i from solid j [m], its parameter s, and the gradient of the
+    solid's distance there. It is the minimum of ``_value_at`` for s from 0 to 1, of which a, u and ``ends`` are
+    arguments; ``first`` and ``last`` are distance and gradient at both ends. Where the distance exceeds the
+    segment's radius, a lower bound may be returned. Solids that are not convex are searched interval by interval.
+    ``t`` contains all arrays of the model and its state.
+    """
     share, radius = SHARE * t.member_size[3 * i], t.member_radius[i]
     A, B, middle = ends
     begin, n = first
@@ -272,9 +274,11 @@ def is_outside_box_face(a: Vector, b: Vector, low: Vector, high: Vector, radius:
 
 @compiled
 def segment_may_touch(t: Tables, i: int, j: int, a: Vector, b: Vector) -> bool:
-    """Return False if line segment i with ends a and b, in the axes of solid j, is too far from it to touch. That
-    is so if it lies beyond a face of its box (block, mesh), or its middle is farther than radius plus half the
-    length. ``t`` contains all arrays of the model and its state."""
+    """Return False if quick tests show that line segment i is too far from solid j to touch it, else True. The
+    segment has the ends a and b, in the axes of the solid. It cannot touch if it lies beyond a face of the solid's
+    box (block, mesh), or if its middle is farther than its radius plus half its length. ``t`` contains all arrays
+    of the model and its state.
+    """
     u, kind, size = b - a, t.member_kind[j], t.member_size + 3 * j
     if kind == BLOCK:
         high = vector(size[0], size[1], size[2])
@@ -479,10 +483,11 @@ SHARE_OF_LINES = 1e-4
 
 @compiled
 def squared_distance_excess(ru: float, rv: float, uu: float, uv: float, vv: float, s: float, t: float) -> float:
-    """Return the squared distance of the points at parameters s and t of two line segments, minus the squared
-    distance of their starts. It follows from scalar products of the segment vectors u, v and the difference r of
-    their starts: ``ru`` is r . u, ``uv`` is u . v, and so on. A small term prefers the middles of parallel
-    segments."""
+    """Return the squared distance of the points at parameters s and t of two line segments, minus that of their
+    starts. It follows from scalar products of the segment vectors u, v and the difference r of their starts: ``ru``
+    is r . u, ``uv`` is u . v, and so on. A small multiple of the squared distances of both points from the middles
+    is added, so that parallel segments have a unique minimum.
+    """
     own = SHARE_OF_LINES * (uu * (s - 0.5) ** 2 + vv * (t - 0.5) ** 2)
     return 2.0 * s * ru - 2.0 * t * rv + s * s * uu + t * t * vv - 2.0 * s * t * uv + own
 

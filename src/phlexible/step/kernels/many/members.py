@@ -109,9 +109,10 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
 @compiled
 def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
     """Return the signed distance of contact shape i from solid j at the start of the time step, its change, and a
-    discrete gradient. The gradient times the change of the position of i in the axes of j is exactly the change of
-    distance. i is a ball, point or rim; for a rim, rim coordinates (see ``rim_coordinates``) replace the position.
-    The radius of a ball is not subtracted. ``t`` contains all arrays of the model."""
+    discrete gradient. i is a ball, a point or a rim. The gradient times the change of the position of i in the axes
+    of j is exactly the change of the distance; for a rim, ``rim_coordinates`` take the place of the position. The
+    radius of a ball is not subtracted. ``t`` contains all arrays of the model and its state.
+    """
     if t.member_kind[i] == RIM:
         w, dw = rim_coordinates(t, i, j)
         return secant_parts(rim_distance(t, i, j, three_secants(w, dw)))
@@ -126,9 +127,10 @@ def distance_change(t: Tables, i: int, j: int) -> tuple[float, float, Vector]:
 
 @compiled
 def rim_coordinates(t: Tables, i: int, j: int) -> tuple[Vector, Vector]:
-    """Return the coordinates (n . a, 0, height of the centre) of rim i over plane j at the start of the time step,
-    and their changes. The rim is a circle with axis a, n the unit normal of the plane. ``t`` contains all arrays
-    of the model and its state."""
+    """Return the coordinates (n . a, 0, z) of rim i over plane j at the start of the time step, and their changes
+    in it. The rim is a circle with the unit axis a, n is the unit normal of the plane, and z the height of the
+    circle's centre over it [m]. ``t`` contains all arrays of the model and its state.
+    """
     w, dw = position_in_solid(t, t.member_start[i], j)
     own, other = t.member_axis + 6 * i, t.member_axis + 6 * j
     a, da, n, dn = axis_start(t, own, 2), axis_change(t, own, 2), axis_start(t, other, 2), axis_change(t, other, 2)
@@ -224,10 +226,11 @@ def _cache_end_frame(t: Tables, e: int) -> None:
 
 @compiled
 def components_in_axes(t: Tables, m: int, v: Vector) -> Vector:
-    """Return the components of a world vector v in the body-fixed axes at the start of contact shape m, whose
-    frame ``cache_end_frames`` has stored. World vectors are points of bodies, or directions fixed to them, in
-    world axes. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the components of a world vector v in the body-fixed axes at the start of contact shape m. The axes
+    are those at the mean of the time step. ``cache_end_frames`` must have stored these axes for m, which is not
+    checked. Contact shapes are spheres, line segments and solids. ``t`` contains all arrays of the model and its
+    state.
+    """
     g = t.end_dual + 6 * m
     return vector(dot(g[0], v), dot(g[1], v), dot(g[2], v))
 

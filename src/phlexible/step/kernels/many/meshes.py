@@ -131,11 +131,12 @@ def _find_side(t: Tables, side: int, count: int) -> int:
 
 @compiled
 def smooth_distance(t: Tables, j: int, w: Vector, least: float) -> tuple[float, float, Vector]:
-    """Return the smoothed distance of a point w outside of mesh j [m], the summed weight of faces besides the
-    nearest (0: none), and the gradient. Faces up to a fixed factor farther than ``least``, the distance of the
-    nearest, count with weights (least / distance)^p; faces in one plane count once. The result is at most
-    ``least``, and smooth where two faces are equally near. ``t`` contains all arrays of the model and its
-    state."""
+    """Return the smoothed distance [m] of a point w outside of mesh j, the summed weight of faces besides the
+    nearest, and the gradient. w is in the axes of the mesh; ``least`` is the distance of the nearest face. All
+    faces that are at most a fixed factor farther count with weights (least / distance)^p; faces in one plane count
+    once. The result is at most ``least``, and equal to it, with the second result 0, if no other face is near.
+    ``t`` contains all arrays of the model and its state.
+    """
     box, most = t.member_mesh[j], least * least * (1.0 + CUT) * (1.0 + CUT)
     end, total, slope, count = t.mesh_after[box], 0.0, vector(0.0, 0.0, 0.0), 0
     while box < end:

@@ -123,9 +123,10 @@ def _may_touch(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
-    """Return whether solid j can be in contact with contact shape i. It can with a ball, point or rim of a kind
-    that it accepts, or with a line segment between its ends, depending on rounding. ``t`` contains all arrays of
-    the model and its state."""
+    """Return whether solid j can be in contact with contact shape i, by their kinds and sizes alone. It can with a
+    ball, point or rim of a kind that it accepts, and with the middle part of a line segment if its edges are not
+    rounded too much, compared with the segment's limits. ``t`` contains all arrays of the model and its state.
+    """
     if not is_segment(t, i):
         return t.member_kind[i] <= RIM and _solid_accepts_kind(t, i, j)
     size, rounding = t.member_size + 3 * i, t.member_rounding[j]

@@ -98,9 +98,11 @@ def dissipate_pair(t: Tables, index: int) -> None:
 @compiled
 def find_pair_history(t: Tables, i: int, j: int) -> int:
     """Return the index of contact pair (i, j) in the friction histories ``t.pair_bristle`` of the last time step,
-    or -1 for a new pair. Without friction and restitution in the contact group of i, it is -1 without a search.
-    Pairs must be looked up in ascending order: each search starts at ``t.pair_cursor``, moves it, and counts the
-    energy of stored pairs that it skips as dissipated. ``t`` contains all arrays of the model and its state."""
+    or -1 for a new pair. Pairs must be looked up in ascending order: each search begins at ``t.pair_cursor`` and
+    moves it. Stored pairs that are skipped no longer touch; their energy is counted as lost. If the contact group
+    of i has neither friction nor restitution, -1 is returned without a search. ``t`` contains all arrays of the
+    model and its state.
+    """
     c = t.member_contact_group[i]
     if t.contact_group_friction[c] == 0.0 and t.contact_group_impact[c] == 0.0:
         return -1
@@ -160,10 +162,11 @@ def dissipate_separated_pairs(t: Tables) -> None:
 
 @compiled
 def store_contact(t: Tables, i: int, j: int, s: float, z: float, y: Vector, n: Vector, slope: float) -> int:
-    """Store the contact of shapes i and j (balls, segments, solids) in the arrays ``touch_...`` for friction and
+    """Store the contact of shapes i and j (balls, segments, solids) in the arrays ``touch_...``, for friction and
     Newton's matrix, and return its index there. s and z are parameters on their axes, y is the contact point and n
     the unit normal in world axes. ``slope`` is the derivative of the normal force with respect to the penetration.
-    If the arrays are full, only the vectors from the axes to the contact point are stored.
+    If the arrays are full, the index is ``t.touching_pairs`` and only the vectors from the axes to the contact
+    point are stored.
 
     Without room the index is ``touching_pairs``.
     """
@@ -285,10 +288,11 @@ def _apply_sliding_friction(
 
 @compiled
 def bristle_share(t: Tables, i: int, j: int, part: int) -> float:
-    """Return the factor by which the stiffness of the friction spring of contact shapes i and j (balls, segments,
-    solids) is multiplied. It is the product of their entries in ``t.member_hold``, and 1 except in linear models
-    of contacts at rest. ``part`` is 0 for sliding, 1 for rolling, 2 for drilling. ``t`` contains all arrays of the
-    model and its state."""
+    """Return the factor by which the stiffness of the friction spring of contact shapes i and j is multiplied. It
+    is the product of their entries in ``t.member_hold`` for ``part``: 0 sliding, 1 rolling, 2 drilling. The factor
+    is 1 except in linear models of contacts at rest, where springs of friction that slips are made very soft. ``t``
+    contains all arrays of the model and its state.
+    """
     return t.member_hold[3 * i + part] * t.member_hold[3 * j + part]
 
 

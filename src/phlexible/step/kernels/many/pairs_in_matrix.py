@@ -90,10 +90,11 @@ def _store_side(
     t: Tables, n: int, m: int, sign: float, s: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
     """Append the ends of contact shape m (ball, segment, solid) to the data of contact pair n for Newton's matrix.
-    Each end on a body is stored with this body, a weight and the effect of the body's rotation. The weight is
-    ``sign`` times 1 - s at the start, s at the end, 1 for a shape with one end. Ends of weight 0 and ends without
-    a body are left out. If ``rotates``, the rotation of the shape counts in place of the displacement of the
-    point, and the weight is 0."""
+    Each end on a body is stored with this body, a weight, and how rotation and deformation of the body move the
+    contact point (see ``_store_turns``). The weight is ``sign`` times 1 - s at the start of the shape, s at its
+    end, 1 for a shape with one end. Ends of weight 0 and ends without a body are left out. If ``rotates``, the
+    rotation of the shape counts in place of the displacement of the point, and the weight is 0.
+    """
     p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
     if t.member_kind[m] > INSET or is_rigid_edge:
@@ -122,11 +123,13 @@ def _deforms(t: Tables, b: int) -> bool:
 def _store_turns(
     t: Tables, e: int, end: int, k: int, weight: float, normal: Vector, arm: Vector, rotates: bool
 ) -> None:
-    """Store how rotations of a body move the contact point at end e of a pair in Newton's matrix: levers and
-    motions for each angular velocity. For deformable bodies the vectors by which the point moves are stored
-    too, each with a matrix. k is the point at this ``end``, ``weight`` its weight; its directions do not move
-    the contact point along ``normal``. With ``rotates`` the rotation of the end is stored instead of a
-    displacement."""
+    """Store how the body at end e of a contact pair moves the contact point by its rotation and deformation, for
+    Newton's matrix. For each angular velocity there is a motion of the point and a lever of forces on it, times
+    ``weight``; for deformable bodies also the points and directions by which the contact point moves, each with a
+    matrix. k is the point of the shape at its ``end`` (2 m + 0 or 1 for shape m), ``arm`` leads to the contact
+    point. Directions do not move it along ``normal``. With ``rotates`` the rotation of the end is stored in place
+    of a displacement.
+    """
     b, axes, g, d = t.held_carrier[e], t.member_axis + 3 * end, t.end_dual + 3 * end, t.dimension
     turns, point, nothing = axes[0] >= 0, t.lever_vectors_begin[k] + d, vector(0.0, 0.0, 0.0)
     for l in range(t.rigid_of[b] - d):
@@ -186,10 +189,12 @@ def _contact_stiffness(t: Tables, n: int) -> Matrix:
 
 @compiled
 def gather_end(t: Tables, e: int, is_first: bool) -> None:
-    """Add the motions and levers of a contact point at end e of a contact pair to ``t.pair_motion`` and
-    ``t.pair_lever``. There is one of each for each velocity of the body at this end. Both arrays are set to zero
-    before if ``is_first``. A motion is the displacement of the point for a unit velocity; the scalar product of
-    lever and force is the generalized force. ``t`` contains all arrays of the model and its state."""
+    """Compute how each velocity of the body at end e of a contact pair moves the contact point, and add it to
+    ``t.pair_motion`` and ``t.pair_lever``. A motion is the displacement of the point in the time step for a unit
+    velocity; the scalar product of lever and force is the generalized force. If ``is_first``, both arrays are set
+    to zero before; with False a second end on the same body is added. ``t`` contains all arrays of the model and
+    its state.
+    """
     b, d, nothing = t.held_carrier[e], t.dimension, vector(0.0, 0.0, 0.0)
     rigid, width, half = t.rigid_of[b], t.velocities_count[b], t.held_weight[e] * t.pair_half_step[0]
     for i in range(width if is_first else 0):

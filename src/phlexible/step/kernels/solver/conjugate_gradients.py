@@ -84,11 +84,12 @@ def set_node_inverses(t: Tables, h: float, damping: float) -> None:
 
 @compiled
 def constrain_nodes(t: Tables) -> None:
-    """Set the start of conjugate gradients, ``t.cg_solution``, to nodal velocity changes that satisfy the
-    linearized joint constraints at nodes of soft bodies. It is 0 at other nodes. The constrained directions are
-    removed from the projections ``t.node_free`` and the preconditioner ``t.node_inverse``; both become zero for a
-    completely fixed node. Directions that depend on earlier ones are skipped. ``t`` contains all arrays of the
-    model and its state."""
+    """Set the start of conjugate gradients, ``t.cg_solution``, to changes of nodal velocities that close the
+    linearized joints at nodes of soft bodies. It is 0 at other nodes. The constrained directions are removed from
+    the projections ``t.node_free`` and the preconditioner ``t.node_inverse`` of these nodes; both are zero for a
+    node that is completely fixed. Directions that depend on earlier ones are skipped. ``t`` contains all arrays of
+    the model and its state.
+    """
     for b in range(t.carriers):
         t.cg_solution[b] = vector(0.0, 0.0, 0.0)
     for i in range(t.constraints):

@@ -73,10 +73,10 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
 @compiled
 def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float]:
     """Return an estimate of the relative change of the joint multipliers in the next Newton iteration, and a
-    curvature. The first is trial^2 / (last largest), from the largest entries of the trial update, the last update
-    and the multipliers. If multipliers ``make_friction``, it is a fixed fraction of trial / largest. The second is
-    the largest product of the last update with ``t.row_curvature`` [1/s2]. ``t`` contains all arrays of the model
-    and its state.
+    curvature [1/s2]. With the largest entries of the trial update, the last update and the multipliers, the
+    estimate is trial^2 / (last multiplier). If friction depends on multipliers (``make_friction``), it is a fixed
+    fraction of trial / multiplier. The curvature is the largest product of the last update and ``t.row_curvature``,
+    by which multipliers change Newton's matrix. ``t`` contains all arrays of the model and its state.
 
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
@@ -164,11 +164,11 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
 def factor_newtons_matrix(
     t: Tables, h: float, damping: float, relaxation: float, selected: Truth, active: Truth
 ) -> Truth:
-    """Compute Newton's matrix at the last residual's velocities and multipliers, and factor it in ``t.blocks``.
-    Return False in lanes where it is singular. Only ``selected`` lanes (of several mechanisms that advance at the
-    same time) need new factors; other ``active`` lanes get their stored factors back, with relaxation all others.
-    h is the length of the time step [s], ``damping`` numerical damping, ``relaxation`` the relative term added for
-    redundant constraints. ``t`` contains all arrays of the model and its state.
+    """Compute Newton's matrix at the velocities and multipliers of the last residual, and factor it in
+    ``t.blocks``. Return False in lanes where it is singular. Only the ``selected`` lanes (of several mechanisms
+    that advance at the same time) get new factors. Other lanes keep their factors: all of them with ``relaxation``
+    > 0, else those that are ``active``; the rest is undefined. h is the length of the time step [s], ``damping``
+    numerical damping, ``relaxation`` that of ``eliminate``. ``t`` contains all arrays of the model and its state.
 
     Only these lanes get new factors: the others keep theirs, so that the digits of a lane do not depend on the
     others. Lanes that are not ``active`` do not need factors, unless these are relaxed.
@@ -208,10 +208,11 @@ def solve_step(
     shortest: float,
 ) -> tuple[Choice, float]:
     """Solve the equations of one time step of length h [s] by a quasi-Newton method with a line search. It starts
-    from ``t.velocity1`` and ``t.multiplier1`` and replaces both; factors of the matrix are used again while it
-    converges fast. Return a status (converged, nearly, not, or singular) and the number of iterations of each
-    lane; only ``selected`` lanes change. ``relaxation`` is added for redundant constraints; ``least_speed``,
-    ``acceptable``, ``enough`` and ``shortest`` decide when the iteration ends.
+    from ``t.velocity1`` and ``t.multiplier1`` and replaces both in the ``selected`` lanes. Return the status
+    (converged, nearly, not, singular) and the number of iterations of each lane. Tolerances are relative to the
+    velocities, at least ``least_speed`` [m/s]; updates below ``acceptable`` may stall, updates below ``enough`` end
+    the iteration, and updates are not shortened below ``shortest``. ``relaxation`` is that of ``eliminate``,
+    ``damping`` numerical damping.
 
     Natural monotonicity: a step length t is accepted when the simplified update |J^-1 r| at the trial point has
     fallen to (1 - t / 4) of the update. While it falls fast the factored Jacobian is used again. ``least_speed``
