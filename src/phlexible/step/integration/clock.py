@@ -75,16 +75,18 @@ class Clock:
         return self.start + steps * self.step
 
     def regular_run(self, first: int, longest: int) -> int:
-        """Return the number of consecutive time steps from number ``first`` on that have full size and no
-        breakpoint (jump of a load) inside. It is at most ``longest``."""
+        """Return how many consecutive time steps from number ``first`` on have full size and no breakpoint (jump of
+        a load) inside, at most ``longest``. They can be computed in one call.
+        """
         stop = min(self.full, first + longest)
         if self.breakpoints:
             stop = min([stop, *(k for k in self.breakpoints if k >= first)])
         return max(0, stop - first)
 
     def intervals(self, k: int) -> list[tuple[float, float]]:
-        """Return the intervals into which the breakpoints (jumps of loads) divide time step k of the run, as
-        pairs (start, end) [s]."""
+        """Return the intervals into which breakpoints (jumps of loads) divide time step k of the run, as pairs
+        (start, end) [s] in order; without a breakpoint inside it is the step itself.
+        """
         cuts = [self.instant(k), *self.breakpoints.get(k, ()), self.instant(k + 1)]
         return list(pairwise(cuts))
 
@@ -119,10 +121,10 @@ def endless_clock(start: float, step: float, breakpoints: Sequence[float]) -> Cl
 
 
 def _inside_steps(start: float, step: float, breakpoints: Sequence[float]) -> dict[int, tuple[float, ...]]:
-    """Return a dictionary of the breakpoints [s] (times at which loads jump) that are inside of time steps of a
-    uniform grid. The keys are the numbers of the time steps, the values sorted tuples. The grid begins at
-    ``start`` and has intervals of length ``step``. Breakpoints on instants of the grid, up to round-off, or before
-    the start are left out."""
+    """Return the breakpoints [s] inside of the time steps of a uniform grid, as sorted tuples by the number of the
+    step. Breakpoints are times at which loads jump. The grid begins at ``start`` and has steps of length ``step``
+    [s]. Breakpoints before the start, or on an instant of the grid up to round-off, are left out.
+    """
     inside: dict[int, tuple[float, ...]] = {}
     for time in sorted(set(breakpoints)):
         position = (time - start) / step
@@ -197,8 +199,9 @@ def clock_from(checkpoint: Checkpoint, duration: float, step: float, breakpoints
 
 
 def is_on_grid(checkpoint: Checkpoint, instants: Clock) -> bool:
-    """Return whether a clock (instants of the time steps to come) continues the run of a ``checkpoint``: with
-    its start time, its time step, and from the time step that it has reached."""
+    """Return whether a clock continues the run of a ``checkpoint`` on the same instants: with its start time and
+    step size, and from the time step that it has reached.
+    """
     return (instants.start, instants.step, instants.first) == (
         checkpoint.origin,
         checkpoint.step,

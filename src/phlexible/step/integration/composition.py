@@ -27,9 +27,10 @@ taken in two halves: alone it turns round the part of the velocities along the j
 
 
 def substep_times(instants: Array, step: float, substeps: Array) -> tuple[Array, Array]:
-    """Return the ends and the middles of all substeps between instants [s]. ``substeps`` are the lengths of the
-    substeps of each time step as fractions of the time step. Shapes (steps * substeps + 1,) and (steps *
-    substeps,); methods of higher order are composed of substeps."""
+    """Return the ends and the middles [s] of all substeps of the time steps that begin and end at ``instants``.
+    Steps have the length ``step`` [s]; ``substeps`` are the lengths of their substeps as fractions of it, which may
+    be negative in methods of higher order. The shapes are (steps * substeps + 1,) and (steps * substeps,).
+    """
     if len(substeps) == 1:
         return instants, instants[:-1] + step * 0.5
     ends = np.cumsum([0.0, *substeps])

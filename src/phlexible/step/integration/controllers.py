@@ -95,9 +95,10 @@ class SampledController:
         self._values = memory[ends[-1] :].reshape(self._queue, self.value.size)
 
     def __call__(self, time: float, measurements: Array, read: Read) -> Array:
-        """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample
-        is due, the sensors are sampled first: from ``measurements`` that compiled code computed, or for other
-        sensors from the full state that ``read()`` returns.
+        """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample is
+        due, its inputs are sampled first: from ``measurements``, all values that compiled code has measured, and
+        for other sensors from the run of one instant that ``read()`` returns. Between samples the stored output is
+        returned.
 
         Args:
             time: start of the step [s].
@@ -120,9 +121,10 @@ class SampledController:
         return bool(np.isnan(begin)) or period is None or bool(time >= begin + (count - EARLY) * period)
 
     def answer(self, time: float, measured: Callable[[], Array]) -> Array:
-        """Return the output values of the controller that act from a ``time`` on [s], shape (size,). If a sample
-        is due, ``measured()`` is called first; from the measurements that it returns, states and outputs are
-        computed and stored. Between samples the stored output is returned unchanged (zero-order hold).
+        """Return the output values of the controller that act from a ``time`` on [s], shape (size,), the stored
+        array itself. If a sample is due, ``measured()`` is called first; from the measurements that it returns,
+        states and outputs are computed and stored. Between samples the stored output is returned unchanged
+        (zero-order hold).
 
         Raises:
             FunctionError: the controller raised; names it and the time.
@@ -227,7 +229,8 @@ def checked_values(value: ControlledValue, answer: object, time: float) -> Array
 
 
 class Controllers:
-    """Evaluates controllers at the state of an assembly, whose positions and rates the kernels have written.
+    """Caller of all controllers and state-dependent user functions of a mechanism. They are evaluated at the state
+    in the memory of an assembly, from positions and rates that compiled code has written there.
 
     Args:
         assembly: assembly of the mechanism, whose memory contains the state.
@@ -287,9 +290,10 @@ class Controllers:
         return bool(self._controlled)
 
     def moving_rates(self, times: Array) -> Array:
-        """Return the time derivatives at ``times`` [s] of all points and directions on moving frames (ground
-        frames with prescribed motion) that controllers use. They are in world axes, shape (times, vectors, 3):
-        velocities of points, and angular velocity cross direction."""
+        """Return the time derivatives at ``times`` [s] of all points and directions on ground frames with
+        prescribed motion, shape (times, vectors, 3). They are in world axes: velocities of points, and angular
+        velocity cross direction. The vectors are those of the model in its order.
+        """
         result = np.zeros((len(times), len(self._moving), 3))
         for column, (_, vector) in enumerate(self._moving):
             frame = self._assembly.system.moving_frames[vector.frame]
@@ -301,10 +305,10 @@ class Controllers:
         return result
 
     def hold(self, time: float, moving_rates: Array, loads: Array, read: Callable[[], RecordedStates]) -> None:
-        """Evaluate all controllers of the mechanism at a time [s], the start of a time step. The load values that
-        they return are stored in ``loads`` and remain constant until the next call (zero-order hold).
-        ``moving_rates`` are the rates of vectors in moving frames. The function ``read`` is called without
-        arguments, at most once, and returns the full state for sensors that need it.
+        """Evaluate all controllers of the mechanism at the start of a time step, a ``time`` [s], and write their
+        load values into ``loads``. The caller uses these values unchanged until the next call (zero-order hold).
+        ``moving_rates`` are the rates of vectors on moving ground frames at this time. ``read()`` returns the full
+        state; it is called at most once, for sensors that need it.
 
         Args:
             time: start of the step [s].
@@ -346,9 +350,10 @@ class Controllers:
 
     @property
     def law_directions(self) -> Array:
-        """Return the load values that a value 1 of each component of the state-dependent user laws produces, shape
-        (components, load values). A component is one number that such a function returns; row k is its linear map
-        to loads and prescribed forces."""
+        """Return the load values for a value 1 of each component that state-dependent user functions return, shape
+        (components, load values). A row is zero but for a 1 at the load value, or prescribed force, that the
+        component sets.
+        """
         size = sum(each.size for each, *_ in self._laws)
         found = np.zeros((size, 3 * self._assembly.memory.counts["load_values"]))
         for row, one in zip(found, np.eye(size), strict=True):
@@ -356,16 +361,17 @@ class Controllers:
         return found
 
     def law_lengths(self, reach: float) -> Array:
-        """Return the lengths by which values of the laws of the state (user functions) are divided to be
-        comparable with forces, shape (values,) [m]. It is 1 for each value of a law with several components, which
-        are forces. For a law of one value, which may be a torque, it is the larger of 1 and ``reach``, the size of
-        the model."""
+        """Return lengths by which values of state-dependent user functions are divided to be comparable as forces,
+        shape (values,) [m]. They are 1 for functions of several components, which are forces. For a function of one
+        value, which may be a torque, it is ``reach``, the size of the model, but at least 1.
+        """
         sizes = [each.size for each, *_ in self._laws]
         return np.concatenate([np.full(size, max(1.0, reach) if size == 1 else 1.0) for size in sizes or [0]])
 
     def largest_counts_by_law(self, counts: IntArray) -> dict[str, int]:
-        """Return the largest count of each law of the state (user function that gives forces), by its name, where
-        it is not zero. ``counts`` has one entry for each value of all laws, shape (values,)."""
+        """Return the largest count of each state-dependent user function by its name, if it is not zero. ``counts``
+        has a count for each value that these functions return, one function after the other, shape (values,).
+        """
         index, found = 0, dict[str, int]()
         for each, *_ in self._laws:
             if most := int(counts[index : index + each.size].max()):
@@ -374,16 +380,17 @@ class Controllers:
         return found
 
     def vectors_in_step(self) -> tuple[Array, Array]:
-        """Return copies of all vectors (points and directions on bodies, world axes) at the start of the last
-        time step. Their changes in it come second; the shape is (vectors, 3) each."""
+        """Return all points and directions in world axes at the start of the last time step, and their changes in
+        it, both (vectors, 3). They are copies of the arrays that compiled code has written.
+        """
         start, change = self._memory
         return start.copy(), change.copy()
 
     def mean_laws(self, time: float, h: float, start: Array, change: Array) -> Array:
-        """Return the forces of all state-dependent user laws at the mean state of a time step, concatenated to
-        shape (values,). ``time`` is its middle, h its length [s]. Points and directions begin at ``start`` and
-        move by ``change``, both of shape (vectors, 3). Laws measure positions start + change / 2 and rates change
-        / h; rates of angles are corrected for finite rotations.
+        """Return the values of all state-dependent user functions at the mean state of a time step, concatenated,
+        shape (values,). ``time`` is the middle of the step, h its length [s]. Points and directions begin at
+        ``start`` and move by ``change``, both (vectors, 3). The functions measure positions start + change / 2 and
+        rates change / h; rates of angles are corrected for finite rotations.
 
         Args:
             time: middle of the step [s].
@@ -396,18 +403,20 @@ class Controllers:
         return np.concatenate(self._law_values(time))
 
     def write_law_values(self, law_values: Array, values: Array) -> None:
-        """Write the values of the laws of the state into the load ``values``, shape (instants, load values), in
-        place, equally for all instants. Such laws are user functions that give forces; ``law_values`` has the
-        shape (law values,). Only the columns of the loads that these laws set are changed."""
+        """Write the values that state-dependent user functions have returned into the load ``values``, shape
+        (instants, load values), in place. ``law_values``, shape (values,), are those of all functions; each is
+        written to all instants. Entries that the functions do not set stay the same.
+        """
         index = 0
         for each, *_ in self._laws:
             values[:, each.column : each.column + each.size] = law_values[index : index + each.size]
             index += each.size
 
     def with_law_values(self, time: float, values: Array) -> Array:
-        """Return a copy of the load ``values``, shape (load values,), with the values of laws of the state at
-        present and a ``time`` [s]. Such laws are user functions that give forces; all other entries are copied
-        unchanged."""
+        """Return a copy of the load ``values``, shape (load values,), with the present values of all
+        state-dependent user functions. They are called with the ``time`` [s] and what they measure at the state in
+        memory; entries that they do not set are copied.
+        """
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
         self._measure(*self._memory, self.angles.copy())
         result = values.copy()
@@ -419,8 +428,10 @@ class Controllers:
             self._memory[1][k] = rate
 
     def _law_values(self, time: float) -> list[Array]:
-        """Return the forces of all state-dependent user laws at a time [s], as a list with one array for each law.
-        Each law computes them from a copy of its latest measurements; the arrays are checked."""
+        """Call all state-dependent user functions with a time [s] and their latest measurements, and return the
+        checked results, one array for each function. The measurements must have been computed before; each function
+        gets a copy.
+        """
         return [
             checked_values(each, law(time, self._measurements[begin:end].copy()), time)
             for each, law, begin, end, _ in self._laws

@@ -27,9 +27,10 @@ class Watching(Protocol):
     """Protocol of a condition that a run watches, for an event or for its end."""
 
     def excess(self, recording: RecordedStates) -> Array:
-        """Return by how much the value that a condition of an event watches exceeds its threshold, at the instants
-        of recorded states of a run. It is positive where the condition is satisfied; shape (instants,). Each kind
-        of condition implements this method of the protocol.
+        """Return by how much the watched quantity exceeds its threshold at the instants of ``recording``, shape
+        (instants,). Positive means that the condition is satisfied, also for a condition of falling below. The
+        instants follow those that were last passed to ``keep``. Each kind of condition implements this method of
+        the protocol.
 
         The instants follow the one that ``keep`` recorded last.
         """
@@ -77,8 +78,9 @@ class RunEvents:
         return any(map(self._is_pending, self._conditions))
 
     def regular_run(self, k: int, steps: int) -> int:
-        """Return how many time steps from number k on come before a prescribed event on an instant of the
-        grid, at most ``steps``. Events inside of time steps do not count here."""
+        """Return how many time steps from number k on come before the next prescribed event on an instant of the
+        grid. The result is at most ``steps``. Events inside of time steps do not count here.
+        """
         now, step = self._clock.instant(k), self._clock.step
         ahead = [(time - now) / step for number, time in self._times.items() if self._is_pending(number)]
         return min([steps, *(round(each) for each in ahead if abs(each - round(each)) <= SNAP and round(each) > 0)])
@@ -105,10 +107,9 @@ class RunEvents:
 
     def first_satisfied(self, instants: Array, watched: Mapping[str, Array]) -> int | None:
         """Return the index of the first time step at whose end a condition of a pending event is newly satisfied.
-        Newly means that it was not satisfied at the end of the step before. If there is none, return None, and
-        conditions store these time steps as accepted. ``instants`` [s] begin with the start; ``watched`` are the
-        states at the ends of the computed time steps, arrays by the names of the state variables, with a first
-        axis (steps,).
+        It was not at the end of the step before. None if there is none; the conditions then store these steps as
+        accepted. ``instants`` [s], shape (steps + 1,), begin with the start of the first step; ``watched`` are the
+        states at the ends of those steps that were computed, arrays by the names of the state variables.
 
         Args:
             instants: shape (steps + 1,), of which the first ones were taken.
@@ -137,9 +138,10 @@ class RunEvents:
         return found
 
     def locate(self, indices: list[int], start: float, end: float, before: Array, last_step: float) -> float:
-        """Return the first time at which one of the events ``indices`` occurs in the time step from ``start`` to
-        ``end`` [s]. Root finding repeats the time step from the snapshot ``before`` of its start, to which the
-        stepper is set back at the end. ``last_step`` is the length of the time step before it [s].
+        """Return the first time [s] at which one of the events ``indices`` occurs in the time step from ``start``
+        to ``end``. Their conditions are satisfied at its end. Root finding repeats the step with other lengths from
+        the snapshot ``before``, to which the stepper is set back in the end. ``last_step`` is the length of the
+        step before [s]. The time of each event is stored.
 
         Args:
             indices: indices of the conditions, which are satisfied at the end of the step.

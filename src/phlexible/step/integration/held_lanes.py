@@ -71,10 +71,10 @@ class LaneStepper(StateColumns):
         self._announces = lanes.is_specialized  # programs that are compiled, in the first call of each
 
     def step(self, count: int, which: BoolArray) -> tuple[int, bool]:
-        """Advance the mechanisms of the mask ``which``, shape (lanes,), by ``count`` time steps in SIMD lanes; the
-        state of the other mechanisms is restored. Return the number of time steps that all mechanisms completed.
-        Second is whether a lane had dependent joints or an error in its energy balance. Lanes without a mechanism
-        copy the first.
+        """Advance the mechanisms selected by the mask ``which``, shape (lanes,), by ``count`` time steps in SIMD
+        lanes. All others are computed too, and then set back to their state. Return the number of time steps that
+        were completed, and whether a mechanism had dependent joints or an error in its energy balance. Lanes
+        without a mechanism copy the first.
 
         Args:
             count: number of steps.
@@ -114,8 +114,10 @@ class LaneStepper(StateColumns):
 
     def velocities(self) -> Array | None:
         """Return the velocities of all mechanisms in the SIMD lanes, projected so that they satisfy the joints,
-        shape (velocities, lanes). They are computed now unless the last time step did; from this call on, the next
-        time step computes them too. None if constraints of a mechanism are redundant (linearly dependent)."""
+        shape (velocities, lanes). None if the constraints of a mechanism are linearly dependent. A call makes the
+        next ``step`` compute them as well, so that callers who ask after each step do not wait for a separate
+        computation.
+        """
         self._needs_velocities = True
         if self._velocities is None:
             self._lanes.set_tables(self._memories)

@@ -22,7 +22,8 @@ LEAST_SHARE = 1e-3  # below it a value has crossed its law often: where that jum
 
 
 class Trial(NamedTuple):
-    """Result of a step that was tried with some values of the laws.
+    """Result of a time step that was attempted with some values of the state-dependent user functions: what these
+    functions return at its mean state, and how the bodies moved.
 
     Attributes:
         law_values: values of the laws at its mean state, shape (values,).
@@ -38,7 +39,8 @@ Take = Callable[[Array], Trial | None]
 
 
 class ImplicitLaws:
-    """Quasi-Newton solver for values f that equal the laws of the step in which they act, f = g(f).
+    """Quasi-Newton solver for the values f of state-dependent user functions in a time step. They must satisfy f =
+    g(f), where g returns the values of the functions at the mean state of the step that f causes.
 
     The matrix (1 - dg/df)^-1 is improved from trial to trial by Broyden's formula, also from step to step; if that
     fails to converge it is formed by difference quotients. Values that are not yet exact act as prescribed forces:
@@ -72,10 +74,11 @@ class ImplicitLaws:
         return len(self._unit) > 0
 
     def solve(self, h: float, take: Take) -> bool:
-        """Solve for the values of the laws of the state in a time step of length h [s], and return whether that
-        succeeded. Such laws are user functions that give forces. A quasi-Newton iteration is used, and near jumps
-        of a law a fixed-point iteration. ``take`` attempts the time step with given values; its last attempt is
-        the solution."""
+        """Solve for the values of all state-dependent user functions in a time step of length h [s], and return
+        whether that succeeded. ``take`` attempts the step with given values and returns a ``Trial``, or None if it
+        fails; its last call is the solution. A quasi-Newton iteration is used, and if it fails, as at jumps of a
+        function, a fixed-point iteration. Values and matrix are stored as guesses for the next step.
+        """
         inverse, last_step = np.eye(len(self._unit)) + self._inverse, self.memory[-1]
         values = self._last + self._slope * (h + last_step) / 2
         found = self._quasi_newton(h, values, inverse, take)
@@ -91,10 +94,11 @@ class ImplicitLaws:
         return True
 
     def _quasi_newton(self, h: float, values: Array, inverse: Array, take: Take) -> tuple[Array, Array] | None:
-        """Return forces f of state-dependent user laws that equal the laws' values g(f) in a time step of length h
-        [s]. The second result is the matrix (1 - dg/df)^-1. Broyden's method starts with the guesses ``values``,
-        shape (values,), and ``inverse``. If it does not decrease the error, the matrix is computed once anew by
-        differences. None without convergence. ``take`` attempts the time step with given values."""
+        """Solve f = g(f) by Broyden's method for the values f of state-dependent user functions in a time step of
+        length h [s]. Return f, shape (values,), and the matrix (1 - dg/df)^-1; None without convergence. ``values``
+        and ``inverse`` are first guesses of both. If the error does not decrease, the matrix is computed once anew
+        by differences. ``take`` attempts the step with given values.
+        """
         unit, is_fresh, is_here = self._unit / h**2, False, True
         here = take(values)
         if here is None:
@@ -125,11 +129,11 @@ class ImplicitLaws:
         return None
 
     def _values_at_jumps(self, values: Array, inverse: Array, take: Take) -> Array | None:
-        """Return forces of state-dependent user laws that jump, with values between both sides of the jump, shape
-        (values,). They are computed by a fixed-point iteration from ``values``, whose steps are halved where the
-        residual changes its sign. A law that still has a residual at the least step counts as jumping. None if an
-        attempt fails or the iteration does not converge. ``inverse`` is (1 - dg/df)^-1 of the laws g; ``take``
-        attempts the time step with given values.
+        """Return values of state-dependent user functions that may jump, between both sides of a jump, shape
+        (values,). They come from a fixed-point iteration that starts at ``values`` and uses ``inverse``, an
+        estimate of (1 - dg/df)^-1 for the functions g; the step of a value is halved each time its residual changes
+        its sign. A value that still has a residual at the least step counts as jumping, in ``jumps``. None if
+        ``take``, which attempts the time step with given values, fails, or without convergence.
 
         A residual may remain only where the fraction of it by which a value moves has become small: there the law
         jumps. Laws without jumps, in steps that are too long, do not converge so.
@@ -152,11 +156,11 @@ class ImplicitLaws:
         return None
 
     def _by_differences(self, values: Array, here: Trial, unit: Array, take: Take) -> Array | None:
-        """Return the matrix (1 - dg/df)^-1 of state-dependent user laws g by difference quotients of attempted
-        time steps, shape (values, values). Each value is changed by itself, until the motion changes by an amount
-        that suits the accuracy. None if an attempt fails repeatedly or the matrix is singular. ``here`` is the
-        attempt with the ``values``, ``unit`` scales the changes, ``take`` attempts the time step with given
-        values."""
+        """Return the matrix (1 - dg/df)^-1 of state-dependent user functions g, shape (values, values), by
+        difference quotients. Each value is changed by itself, by multiples of ``unit``, until the motion of an
+        attempted time step changes by an amount that suits the accuracy. ``here`` is the attempt with ``values``;
+        ``take`` attempts the step with others. None if attempts fail repeatedly or the matrix is singular.
+        """
         slopes = np.zeros((len(values), len(values)))
         least, most = (share * self._reach for share in PROBE_RANGE)
         for k in range(len(values)):

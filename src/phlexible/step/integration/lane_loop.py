@@ -41,9 +41,10 @@ class LanesOfStructures:
         self._known: dict[object, tuple[Memory, LaneMemory | None]] = {}
 
     def of(self, memories: Sequence[Memory], group: int = 0) -> LaneMemory | None:
-        """Return the memory in SIMD lanes for mechanisms of one structure, whose own arrays are ``memories``. It
-        has room for the values of all mechanisms, one in each lane. It is cached by the arrays that all share, or
-        by ``group`` if the mechanisms have different parameters. None if the structure cannot be stepped in lanes.
+        """Return memory in SIMD lanes, one lane for each mechanism, in which mechanisms of one structure can
+        advance together. Their own arrays are ``memories``, which are not copied here. The memory is cached: by the
+        constant arrays if all mechanisms share them, else by ``group``, a number of the caller. None if the
+        structure cannot be computed in lanes.
 
         Args:
             memories: tables of the mechanisms.
@@ -79,10 +80,10 @@ class LaneLoop:
         self._stored: Array = np.empty(1)  # pages that are new to the process take longer than steps
 
     def take(self, calls: Sequence[StepCall]) -> list[StepCall]:
-        """Advance the models of the largest group of ``calls`` with equal step sizes and options by time steps,
-        one model in each SIMD lane. Results are stored in the calls. Calls of the group that store other instants,
-        say odd instead of even steps, do not advance; they are returned, to be passed again later. With fewer than
-        two calls, or structures that lanes do not support, nothing happens and the list is empty.
+        """Make the largest group of ``calls`` with equal step sizes and options together, one mechanism in each
+        SIMD lane. Results are stored in the calls. Calls of the group that are at another distance from their next
+        stored instant do not advance; they are returned, to be passed again later, when both coincide. With fewer
+        than two calls, or a structure that lanes do not support, nothing happens and the list is empty.
 
         Returns:
             Calls that should wait: once the others have been taken, the stored steps of both coincide.

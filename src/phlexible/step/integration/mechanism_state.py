@@ -140,9 +140,9 @@ class MechanismState:
         return found if joint_velocities(memory.header, moving, drift, found, relaxation) else None
 
     def project(self, time: float) -> None:
-        """Replace the velocities of the stored state by the nearest ones that satisfy the active constraints at a
-        time [s]. This precedes time steps of another length. The energy that prescribed motions supply is added to
-        their work, the energy that is lost to the dissipated energy.
+        """Replace the velocities in memory by the nearest ones that satisfy the active constraints at a time [s],
+        as before time steps of another length. The energy that prescribed motions supply is added to their work,
+        the lost energy to the dissipated energy. The next step does not extrapolate from earlier velocities.
         """
         memory = self.memory
         state = self.state(time)
@@ -187,10 +187,10 @@ class MechanismState:
 
     def reactions_under(self, values: Array, time: float, end: float, is_projected: bool = True) -> LateReactions:
         """Return a function without arguments that computes constraint multipliers and element forces at the
-        present state and a time [s]. They follow from the accelerations under the loads ``values``, see
-        docs/theory.md, 4, (4.23); without a solution the function returns None. Functions of time are evaluated up
-        to ``end`` [s], those of the user now. Unless ``is_projected``, velocities are projected first so that they
-        satisfy the constraints.
+        present state and a time [s]. It can be called later, after the state has changed; it returns None if there
+        is no solution. The multipliers follow from the accelerations under the load ``values``, see docs/theory.md,
+        4, (4.23). User functions are called now, those of time up to ``end`` [s]. Unless ``is_projected``,
+        velocities are projected first so that they satisfy the constraints.
 
         Forces of strings are no reactions: they are those of the last step. Users' functions are called now, so
         that the rest can be computed later, or never.
@@ -253,9 +253,10 @@ class MechanismState:
         return 0.5 * pushed
 
     def stop_prescribed_motions(self, time: float) -> None:
-        """Make later evaluations at the present pose use zero rates of ground frames and drives at a ``time`` [s],
-        as in an equilibrium. Reactions then contain no prescribed rates. This applies until the pose changes; the
-        state itself does not change."""
+        """Make later evaluations at the present pose use zero rates of ground frames and drives, as in an
+        equilibrium at a ``time`` [s]. It applies to multipliers and forces, until the pose changes; the state
+        itself does not change.
+        """
         state = self.state(time)
         self._pose = (state, self.assembly.system.at_rest(state), np.inf)
 

@@ -39,9 +39,9 @@ class Projection:
 
 def projection(phase: Phase, state: State, at: Instants | None = None) -> Projection:
     """Return the velocities nearest to those of a ``state``, in the norm of kinetic energy, that satisfy the active
-    constraints of a ``phase``. The ``Projection`` also has the work [J] that moving frames and drives do through
-    each constraint, and the kinetic energy [J] of the velocity change. The state is not changed. ``at`` is the
-    state with its positions evaluated (None: evaluated here).
+    constraints of a ``phase``. The result also has the work [J] that ground frames and drives do through each
+    constraint, and the kinetic energy [J] of the velocity change, which is lost. The state is not changed. ``at``
+    is the state with its positions evaluated (None: evaluated here).
 
     The component of nu along G changes its sign in each step of one length; where the length changes it would grow.
     The impulse -G^T mu is one of joint forces, so that momenta of bodies joined to each other stay exact. The
@@ -108,11 +108,12 @@ def reactions(
     is_projected: bool,
     settled: Array | None,
 ) -> Reactions | None:
-    """Write constraint multipliers and element forces at a state into ``multipliers`` (0 where inactive) and
-    ``forces``, in place. Return both, or None without a solution. Multipliers follow from the accelerations of the
-    equations of motion under the constraints of ``phase``; those outside of the independent ``rows`` are zero.
-    Velocities are projected onto the joints first unless ``is_projected``. Entries of ``forces`` that are no
-    reactions keep the values that they have.
+    """Compute constraint multipliers and element forces at a state from the accelerations of the equations of
+    motion. They are written into ``multipliers`` and ``forces``, which are returned; None without a solution.
+    ``phase`` has the active constraints; multipliers of others, and outside of the independent ``rows``, are 0.
+    ``theta``, ``values`` and ``pushed`` are coordinates of elements, load values and generalized contact forces,
+    ``settled`` velocities for dampers. Velocities are first projected onto the joints unless ``is_projected``.
+    Forces of strings stay as they are.
 
     Args:
         phase: active constraints of what moves.
@@ -155,10 +156,11 @@ def reactions(
 def _applied(
     system: System, state: State, at: Instants, theta: Array, values: Array, settled: Array
 ) -> tuple[Array, Array]:
-    """Return the generalized forces of gravity, loads and force elements without contacts, shape (velocities,),
-    and all element forces. The latter are forces along the coordinates of the elements, contacts included, shape
-    (forces,) [N or N m]. They are evaluated at a ``state`` of a ``system``, ``at`` an instant, with coordinates
-    ``theta``, load ``values`` and the velocities ``settled`` of dampers."""
+    """Return the sum of gravity, loads and force elements as generalized forces, and the force of each element
+    along its coordinate. The shapes are (velocities,) and (forces,) [N or N m]. Contacts are only in the second
+    result. ``state`` and ``at`` are the same state; ``theta`` are the elements' coordinates with full turns,
+    ``values`` the values of loads and prescribed forces, ``settled`` the velocities for dampers.
+    """
     loads = len(system.loads)
     result = gravity_forces(system)
     for vectors, forces in load_forces(system, at, values[:loads]):

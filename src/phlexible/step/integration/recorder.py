@@ -64,10 +64,11 @@ class Recorder:
         self._add(np.array([time]), rows, 0, prescribed)
 
     def _add(self, times: Array, rows: StateRows, halvings: int, prescribed: PrescribedMotions | None) -> None:
-        """Append recorded states at the instants ``times`` [s] to the list of chunks that are still to be written
-        to memory or a results file. ``rows`` are the state arrays, ``halvings`` the number of halved steps,
-        ``prescribed`` the prescribed motions, evaluated here if None. Also store a function that returns a copy of
-        the last instant only, for use after the chunks are written."""
+        """Append recorded states at the instants ``times`` [s] to the chunks that still have to be sent to memory
+        or a results file. ``rows`` are the state arrays, ``halvings`` the number of halved steps so far,
+        ``prescribed`` the prescribed motions (None: user functions are called when needed). A function that returns
+        a copy of the last instant is stored too, for use after the chunks were sent.
+        """
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
         self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))
@@ -79,9 +80,11 @@ class Recorder:
         self._find_last = last
 
     def resume_from(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
-        """Start the recorder from the last instant of a run that is resumed; ``reactions`` are multipliers
-        and forces of the time step before it, ``last_weight`` their weight in the mean with the time step
-        after it."""
+        """Begin with the ``last`` instant of a run that is resumed. ``last_weight`` is the weight of the time step
+        before it in the mean of its multipliers and forces; 1 means that they are final. If it is OPEN (1/2), they
+        are set to ``reactions``, those of the time step before it, and averaged later with those of the step after
+        it.
+        """
         self._since, self.last_weight = [concatenated([last])], last_weight
         if last_weight == OPEN:
             self._set_reactions(reactions)
@@ -106,9 +109,10 @@ class Recorder:
         self._chunks[-1].multipliers[-1], self._chunks[-1].forces[-1] = reactions
 
     def average_with_next_step(self, reactions: Array) -> None:
-        """Replace multipliers and forces of the last recorded instant by their weighted mean with those of the
-        next time step. ``reactions`` is one array, multipliers, then forces, of that step. The stored weight is
-        used and then set to 1: the values are final. Nothing happens if they were final already."""
+        """Replace multipliers and forces of the last recorded instant by their weighted mean with those of the time
+        step after it. ``reactions`` are the latter in one array, multipliers before forces. The stored weight
+        ``last_weight`` is used and set to 1, after which the values are final; if it is 1 already, nothing happens.
+        """
         last, share, self.last_weight = self._chunks[-1], self.last_weight, 1.0
         count = last.multipliers.shape[1]
         if share == 1.0:

@@ -84,9 +84,9 @@ class Run:
 
     def steps(self, instants: Array, step: float, storage: Storage) -> Calls[Advance]:
         """Compute time steps of one size ``step`` [s] between ``instants`` [s], up to the first that fails, and
-        return the result of the stepper. It is a generator: it yields calls of the compiled loop, which the caller
-        makes. If the size differs from that of the last steps, velocities are first projected so that they satisfy
-        the joints. ``storage`` says which instants are stored.
+        return the ``Advance`` of the stepper. It is a generator, which yields calls of the compiled loop that its
+        caller makes. If the size differs from that of the last steps, velocities are first projected so that they
+        satisfy the joints. ``storage`` says which instants are stored.
 
         Args:
             instants: shape (count + 1,) [s].
@@ -107,10 +107,10 @@ class Run:
         return taken
 
     def halved(self, start: float, end: float, storage: Storage, level: int = 0) -> Iterator[AcceptedStep]:
-        """Compute one time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
-        each accepted substep. The substep size that succeeded last is tried first, and grows after several
-        successes. ``storage`` says whether the end is stored. Substeps that are halved more often than ``level``
-        times count towards the limit of substeps. The error of a substep that fails at the least size is raised.
+        """Compute the time step from ``start`` to ``end`` [s], halved as often as it does not converge, and yield
+        each accepted substep. The size that succeeded last is tried first, and grows after several successes.
+        ``storage`` says whether the end is stored. Failures, and substeps that are halved more often than ``level``
+        times, count towards the limit of substeps. Raise ``ConvergenceError`` if a substep fails at the least size.
 
         If steps are too long for a while, most failures are avoided by the size that is tried first.
 
@@ -150,8 +150,9 @@ class Run:
                 rest += [(time, depth) for time in sorted({end, self._cut} - {start}, reverse=True)]
 
     def repeat(self, piece: AcceptedStep, cut: float) -> None:
-        """Restore the start of an accepted substep, so that ``halved`` computes it again in two: up to the time
-        ``cut`` inside of it [s], and the rest. A substep is an interval of a time step that was halved or cut."""
+        """Go back to the start of an accepted substep, so that ``halved`` computes it again in two parts. They meet
+        at the time ``cut`` inside of it [s]. ``piece`` is the substep that ``halved`` has yielded last.
+        """
         self.restore(piece.before)
         self._cut = cut
 
