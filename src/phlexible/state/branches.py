@@ -58,9 +58,10 @@ class BranchStrains(NamedTuple):
     shape: tuple[int, ...]
 
     def weighted(self, branches: Array) -> Array:
-        """Return the sum of stiffness times strain over the viscoelastic branches of one law, shape (...,
-        strains); zero for a law without branches. ``branches`` are the history variables of the system, shape
-        (..., variables), which contain the strains."""
+        """Return the sum of stiffness times strain over the viscoelastic branches of this law, for each of its
+        strains, shape (..., strains). It is the stress of the branches; zero for a law without branches.
+        ``branches`` are all history variables of the system, shape (..., variables), which contain the strains.
+        """
         strains = branches[..., self.begin : self.begin + prod(self.shape)]
         stiffness = np.array([k for k, _ in self.law.pairs] if self.law else ())
         return stiffness @ strains.reshape(*branches.shape[:-1], *self.shape)
@@ -170,9 +171,10 @@ def stored_pair_count(system: System) -> int:
 
 
 def stored_rotation_count(system: System) -> int:
-    """Return the number of touching pairs for which a system reserves history variables of rolling and drilling
-    friction and impact speeds. It is ``stored_pair_count`` if any contact resists rotation or has impact damping,
-    else 0."""
+    """Return the number of contact pairs for which a system reserves history variables of rolling and drilling
+    friction, and impact speeds. It is ``stored_pair_count`` if any contact resists rotation or has impact damping,
+    else 0.
+    """
     keep = any(each.resists_rotation or each.normal_law().impact_damping for each in contacts_of(system))
     return stored_pair_count(system) if keep else 0
 
@@ -192,9 +194,11 @@ def first_pair_variable(system: System) -> int:
 
 
 def flows(system: System, branches: Array) -> list[Array]:
-    """Return, for each scalar force, the lengths of tendon that have slipped through its guides since t = 0, shape
-    (..., segments) [m]. They are slices of the history variables ``branches``, shape (..., variables), one length
-    for the guide after each segment. Other forces have empty slices."""
+    """Return, for each scalar force of a system, the lengths of tendon that have slipped through its guides since t
+    = 0 [m]. The shape is (..., segments). There is one for each segment of a tendon with friction, of the guide
+    after it; arrays of all other forces are empty. They are views of the history variables ``branches``, shape
+    (..., variables).
+    """
     counts = _piece_counts(system)
     ends = first_pair_variable(system) - sum(counts) + np.cumsum(counts)
     return [branches[..., end - count : end] for end, count in zip(ends, counts, strict=True)]

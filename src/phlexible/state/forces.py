@@ -90,8 +90,8 @@ SMOOTH = 1e-3  # of the largest derivative: what other differences may miss
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRows:
-    """Measured values of a force law that is a function of the state, with their derivatives with respect to pose
-    and velocities.
+    """Values that a user's force function of the state measures at one instant, with their derivatives with respect
+    to pose and velocities.
 
     Attributes:
         values: positions and rates, shape (k,).
@@ -136,9 +136,11 @@ class LawSlopes:
 
 
 def coordinate_row(system: System, at: Instants, coordinate: Coordinate) -> tuple[Array, float]:
-    """Return the gradient of a joint coordinate (angle or length) with respect to the velocities at one instant,
-    and its rate at zero velocities. The gradient has shape (velocities,); that rate comes from moving frames of
-    the ground and prescribed paths. The total rate is gradient @ velocities + rate at zero velocities."""
+    """Return the derivative of a joint coordinate's rate with respect to the velocities at one instant, and its
+    rate at zero velocities. The first has the shape (velocities,) and is also the gradient of the coordinate (angle
+    or length) with respect to the pose; the second comes from moving ground frames and prescribed paths. The rate
+    is the first @ velocities plus the second.
+    """
     functions = system.coordinate_functions(coordinate)
     gradient = coordinate.gradient(functions.values(at)[0])
     return np.asarray(functions.matrix(at).T @ gradient), float(gradient @ functions.drift(at)[0])
@@ -153,9 +155,10 @@ def state_law_value(system: System, at: Instants, law: StateLaw) -> Array:
 
 
 def linearized_state_laws(system: System, at: Instants) -> list[LawSlopes]:
-    """Return the linearization, at one instant, of all loads and force elements of a system whose value is a
-    Python function of the state. The result is a list of ``LawSlopes``, which have stiffness and damping matrices
-    by finite differences. Forces on several points that one common function computes give one entry."""
+    """Return stiffness and damping of all loads and force elements whose value is a user's function of the state,
+    at one instant. Each ``LawSlopes`` of the list has both matrices, by finite differences, for one function; loads
+    that share a function give one entry together.
+    """
     groups: dict[int, list[tuple[StateLaw, sparse.csr_array, str]]] = {}
     for law, row, name in _state_laws(system, at):
         own = law.controller
@@ -178,10 +181,11 @@ def _slopes(system: System, at: Instants, group: Sequence[tuple[StateLaw, sparse
 
 
 def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Array, bool]:
-    """Return the derivative of a user's function of the state (``law``) with respect to its ``measured`` values,
-    and whether it is smooth there. The derivative has the shape (force components, values); it is extrapolated
-    from central differences of two sizes. It is not smooth if a much smaller difference, or left and right ones,
-    disagree (kink or jump)."""
+    """Return the derivative of a user's force function of the state with respect to its ``measured`` values, and
+    whether it is smooth there. ``law`` has the function. The derivative, shape (force components, values), is
+    extrapolated from central differences of two sizes. It is not smooth if a much smaller difference, or the left
+    and the right one, disagree (kink or jump).
+    """
 
     def value(measured: Array) -> Array:
         return np.atleast_1d(np.asarray(law.controller(time, measured), dtype=np.float64)).ravel()
@@ -200,10 +204,11 @@ def _derivative(law: StateLaw, time: float, measured: MeasuredRows) -> tuple[Arr
 
 
 def _state_laws(system: System, at: Instants) -> list[tuple[StateLaw, sparse.csr_array, str]]:
-    """Return all forces of a ``system`` that are Python functions of the state as tuples (function object,
-    Jacobian, name), first loads, then force elements. The sparse Jacobian, shape (components, velocities), times
-    the velocities gives the world velocity of the loaded point, or the rate of the element's length or angle.
-    Forces of other kinds are skipped."""
+    """Return all loads, then all force elements, whose value is a user's function of the state, as tuples (function
+    object, Jacobian, name). The sparse Jacobian, shape (components, velocities), times the velocities gives the
+    world velocity of the loaded point, or the rate of the element's length or angle; its transpose times the values
+    gives generalized forces.
+    """
     found = []
     for load in system.loads:
         if isinstance(load.value, StateLaw):
@@ -313,9 +318,10 @@ class ElementState:
 
     @property
     def damper_rows(self) -> sparse.csr_array:
-        """Return a sparse factor B, shape (k, velocities), of the damping matrix B^T B of all force elements of
-        this system. Each element has one or more of the k rows: root of its damping coefficient, at its current
-        length or angle, times the gradient of this coordinate. B has no rows without elements."""
+        """Sparse factor B, shape (k, velocities), of the damping matrix B^T B of all force elements at this state.
+        Each element has one or more of the k rows: the root of its damping coefficient at the present length or
+        angle, times the gradient of this coordinate. Without elements B has no rows.
+        """
         functions, positions = self.coordinates.functions, self.coordinates.related
         if not positions:
             return self.rows
@@ -335,9 +341,11 @@ class ElementState:
 
 
 def element_state(system: System, at: Instants, state: State) -> ElementState:
-    """Return the lengths and angles of all scalar force elements at one instant with their derivatives and force
-    laws, as an ``ElementState``. Angles are shifted by full turns to the values nearest to the stored ones in
-    ``state``. Tendons with friction have the rest lengths that the history variables of ``state`` give."""
+    """Return lengths, angles and laws of all scalar force elements at one instant, as an ``ElementState`` that
+    computes their forces. ``at`` and ``state`` are the same state. Angles are shifted by full turns to the values
+    nearest to those stored in ``state.theta``; rest lengths of tendons with friction follow from its history
+    variables.
+    """
     laws, own, branches = laws_after_flows(system, state.branches), system.force_coordinates, state.branches
     near = None if state.theta is None else state.theta[None]
     if branches is not None:
@@ -355,9 +363,10 @@ def controllers(system: System) -> list[tuple[PointLoad | ForceElement, Feedback
 
 
 def laws_after_flows(system: System, branches: Array | None) -> list[CoordinateForce]:
-    """Return the force laws of all scalar force elements of a system, in the order of its forces. Tendons that rub
-    on guides are replaced by copies whose rest lengths include the length that has slipped through the guides,
-    given by the history variables ``branches``. If these are None, nothing has slipped."""
+    """Return the force laws of all scalar force elements of a system after material has slipped through guides of
+    tendons. They are in the order of the system's forces. Laws of tendons with friction are replaced by copies with
+    the rest lengths that the history variables ``branches`` give; for None nothing has slipped.
+    """
     laws = [force for _, force in system.forces]
     if branches is None:
         return laws
@@ -549,9 +558,10 @@ def load_stiffness(system: System, state: State, factor: float = 1.0) -> sparse.
 
 def stiffness_of_loads(system: System, state: State, of_followers: bool = False) -> sparse.csr_array:
     """Return the derivative of the generalized forces of all loads with respect to the pose, sparse, shape
-    (velocities, velocities). Included are changes of moment arms and pressed surfaces, of body axes in which
-    forces are constant, and of axes that share a moment. Values that are functions of the state are constant here.
-    Force elements are left out."""
+    (velocities, velocities). It comes from moment arms, pressed surfaces, body axes in which forces are constant,
+    and axes on which a moment acts as forces. Values that are functions of the state are constant here. With
+    ``of_followers``, forces in constant world directions are left out. Force elements are not included.
+    """
     at, size = system.at(state), int(system.layout.velocity[-1])
     total = sparse.csr_array((size, size))
     for load, (vectors, forces) in zip(system.loads, load_forces(system, at), strict=True):

@@ -148,10 +148,11 @@ class Wiring:
 
     @cached_property
     def spread(self) -> WeightedSums:
-        """Return an operator (sparse weighted sums) that computes the gradients of all scalar functions with
-        respect to points and directions. Each function is a sum of dot products of two difference vectors. The
-        input lists for each product the second vector times the coefficient, then for each product the first. The
-        output has one gradient for each pair in ``parts``."""
+        """Weighted sums that compute the gradients of all scalar functions with respect to points and directions,
+        at many instants. A function is a sum of terms, dot products of two difference vectors a and b with a
+        coefficient c. The sums are applied to c b for all terms, followed by c a for all terms; the result has one
+        gradient for each pair in ``parts``.
+        """
         entries, count = [], len(self._terms)
         for p, (m, a, b) in enumerate(self._terms.tolist()):
             for chord, source in ((a, p), (b, count + p)):
@@ -161,17 +162,19 @@ class Wiring:
 
     @cached_property
     def totals(self) -> WeightedSums:
-        """Return a summation operator that multiplies the first point or direction of each difference vector by
-        the sum of all weights of that difference vector. The sum is exactly zero for a true difference, such as
-        one point minus another. This result plus that of ``differences`` is the complete weighted sum."""
+        """Weighted sums that give, for each difference vector, its first point or direction times the sum of all
+        its weights. This weight is exactly zero for a true difference, such as one point minus another. Added to
+        the result of ``differences``, it completes the weighted sum of vectors.
+        """
         entries = [(total_weight(parts), y, parts[0][1]) for y, parts in enumerate(self.chords)]
         return weighted_sums(entries, len(self.chords), len(self.carriers))
 
     @cached_property
     def differences(self) -> WeightedSums:
-        """Return a summation operator that computes the sum of weight times (vector minus first vector) for each
-        difference vector. Since the first point or direction is subtracted before the weighting, large common
-        positions cancel exactly. Together with ``totals`` it gives the complete weighted sum."""
+        """Weighted sums that give, for each difference vector, the sum of weight times (vector minus first vector).
+        The first point or direction is subtracted before the weighting, so that large common positions cancel
+        exactly. ``totals`` adds what is missing of the complete weighted sum.
+        """
         entries = []
         for y, parts in enumerate(self.chords):
             for weight, vector in parts[1:]:
@@ -194,9 +197,10 @@ class Wiring:
 
     @cached_property
     def framed(self) -> IntArray:
-        """Return the indices of those pairs of a function and a point or direction that move with a floating body,
-        whose frame moves and rotates. They are indices into ``carried``; all other entries of ``carried`` move
-        with nodes."""
+        """Indices, into ``carried``, of those pairs of a function and a point or direction that move with a
+        floating body. Its frame rotates, and the vector deforms in it; all other entries of ``carried`` move with
+        nodes.
+        """
         return np.flatnonzero(self.carrier[self.parts[1][self.carried]] < self.frames)
 
     @cached_property
@@ -214,10 +218,10 @@ class Wiring:
         return {}
 
     def scattered(self, set_of: VectorSet) -> "tuple[Scatter, WeightedSums]":
-        """Return the places of the nonzero entries of the functions' derivatives with respect to the velocities,
-        and the sparse weighted sums that compute them. The sums take nine values for each pair of a function and a
-        moving point or direction. Places are cached for the last layout and sparsity; weights are the shape
-        functions in ``set_of``.
+        """Return where the derivatives of the functions with respect to the velocities have nonzero entries, and
+        weighted sums that compute these entries. The sums are applied to nine values for each pair of a function
+        and a vector that moves; their weights are the shape functions of the vectors in ``set_of``. The structure
+        is cached for the last layout and pattern of nonzero shape functions.
 
         Args:
             set_of: the vectors with their numbers.
@@ -245,13 +249,12 @@ class Wiring:
         return Scatter(rows, columns, sums.weights.astype(np.int64), sums)
 
     def _contributions(self, layout: Layout, shapes: list[Array]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return index arrays of all products, coefficient times source value, that sum to the derivatives of
-        points and directions with respect to the velocity coordinates. The four arrays have for each product the
-        index of its coefficient, of its source value, of the function (row) and of the velocity coordinate
-        (column), sorted by vector. Coefficient 0 is 1, for translation and rotation; after it come all entries of
-        ``shapes``, the shape functions of vectors on floating bodies, for elastic deformation. Each vector has nine
-        source values: three of translation, three of rotation, three of deformation. ``layout`` has each body's
-        columns.
+        """Return which products of a coefficient and a value add up to the derivatives of all functions with
+        respect to the velocities. The four index arrays have for each product: the coefficient, the value, the
+        function (row) and the velocity (column), sorted by vector. Coefficient 0 is 1, for translation and
+        rotation; then come all entries of ``shapes``, the shape functions of vectors on floating bodies. Each pair
+        of a function and a moving vector has nine values: three of translation, rotation and deformation each.
+        ``layout`` has each body's columns.
 
         Coefficients are 1, at place 0, and after it all numbers of the shapes.
         """
@@ -443,10 +446,11 @@ class FunctionSet:
         return made.spread.of(np.concatenate(sides, axis=1))
 
     def matrix_entries(self, at: Instants) -> Array:
-        """Return the nonzero entries of the derivatives of these scalar functions of the pose with respect to the
-        velocities, shape (instants, entries). They are weighted sums of three vectors for each point or direction:
-        gradient in world axes, its moment about the body's origin, and gradient in body axes. Row and column of
-        each entry are in ``pattern``."""
+        """Return the nonzero entries of the derivatives of these functions with respect to the velocities, shape
+        (instants, entries). Rows and columns of the entries are in ``pattern``. They are weighted sums of three
+        vectors for each point or direction: the gradient in world axes for translation, its moment in body axes for
+        rotation, and the gradient in body axes for deformation.
+        """
         gradients = self.gradients(at)[:, self.wiring.carried]
         vectors, frames = self.wiring.framed_vectors
         turned = np.einsum("tkij,tki->tkj", at.rotation[:, frames], gradients[:, self.wiring.framed])
@@ -848,10 +852,11 @@ class ConstraintSet:
         return total + own.T @ (sparse.block_diag(bends, "csr") @ own)
 
     def slopes(self, at: Instants) -> Array:
-        """Return the derivative of each constraint with respect to the scalar functions in it, shape (instants,
-        functions), one value for each function. It is 1 for the constraints of joints. For relations between joint
-        coordinates (gears, belts) it is the coordinate's factor in the relation times the derivative of the
-        coordinate."""
+        """Return the derivative of each constraint with respect to the vector functions of which it consists, shape
+        (instants, functions). A constraint of a joint is one function, with derivative 1. A relation between joint
+        coordinates (gear, belt) consists of the functions of its coordinates: the derivative is factor times that
+        of the coordinate with respect to the function.
+        """
         result = np.ones((at.count, self.functions.count))
         if self.related:
             w = self.functions.values(at)
@@ -894,9 +899,10 @@ def constraint_set(rows: Sequence[Bilinear], functions: Callable[[list[Bilinear]
 
 def related_coordinates(rows: Sequence[Bilinear]) -> Iterator[CoordinateFunctions]:
     """Yield a ``CoordinateFunctions`` for each joint coordinate in the relations (gears, belts) among the
-    constraints ``rows``: index of the constraint, coordinate, factor, slice of its functions. The slice counts in
-    the list of all functions, in which an ordinary constraint is one function. A relation has those of its
-    coordinates, then prescribed ones."""
+    constraints ``rows``. It has the index of the constraint, the coordinate, its factor and the slice of its
+    functions. The slice counts in the list of ``vector_functions_of_rows``: an ordinary constraint is one function,
+    a relation has those of its coordinates, then its prescribed one.
+    """
     first = 0
     for number, row in enumerate(rows):
         if not isinstance(row, RelationFunction):

@@ -41,10 +41,11 @@ from phlexible.state.system import System
 
 
 def rigid_moments(system: System, state: State, start: State) -> Array:
-    """Return the moments of the displacements d from the pose ``start`` to ``state``, shape (velocities,). For a
-    floating body they are mass times displacement of the centre of mass in world axes [kg m], then the integral of
-    rho u x d. The latter is about the centre of mass in body axes of ``state`` [kg m^2]. Elastic entries are zero.
-    For bodies with nodes: mass matrix times change of nodal coordinates.
+    """Return mass-weighted displacements of all bodies from the pose ``start`` to ``state``, shape (velocities,).
+    For undeformed bodies they are half the gradient of ``squared_distance`` with respect to small motions of
+    ``state``. For a floating body: mass times displacement of the centre of mass in world axes [kg m], then the
+    moment of the displacements about it in body axes of ``state`` [kg m^2]; elastic entries are zero. For a body
+    with nodes: mass matrix times change of the nodal coordinates.
 
     They are ``int rho d`` and ``int rho u x d``, zero for elastic coordinates. Their derivative with respect to
     small motions is M(eta), at the start pose exactly.
@@ -66,10 +67,10 @@ def rigid_moments(system: System, state: State, start: State) -> Array:
 
 
 def squared_distance(system: System, state: State, start: State, factors: Array) -> float:
-    """Return the weighted squared distance of the poses ``state`` and ``start`` [kg m^2]: density times squared
-    displacement, integrated over all bodies, times a factor of each body. Floating bodies count as undeformed. For
-    strings and soft bodies it is the quadratic form of the mass matrix. ``factors`` (velocities,) repeat each
-    body's factor.
+    """Return the weighted squared distance of two poses of a system, ``state`` and ``start`` [kg m^2]. It is
+    density times squared displacement, integrated over each body, times a factor of the body, and added up.
+    Floating bodies count as undeformed; for bodies with nodes it is the quadratic form of the mass matrix.
+    ``factors``, shape (velocities,), repeat the factor of each body for all its velocities.
 
     Args:
         factors: weights, each repeated in all places of its body in nu, shape (velocities,).
@@ -261,8 +262,8 @@ def nearest_closed_pose(system: System, state: State, prescribed: PrescribedMoti
 
 
 class _Rods:
-    """Condition that rods keep their strains while joints are closed; curvatures are made dimensionless by a body
-    length.
+    """Strains of rods relative to their values in a start pose, as residuals that are zero while rods keep their
+    shape. Curvatures are made dimensionless by a body length.
     """
 
     def __init__(self, system: System, start: State) -> None:
@@ -439,9 +440,10 @@ def _descend_to_nearest_pose(problem: _PoseProblem, state: State) -> State:
 
 
 def _descent_step(problem: _PoseProblem, state: State) -> tuple[sparse.csr_array, Array]:
-    """Return the metric M (n, n) at a pose ``state`` with closed joints and the small motion d (n,) towards
-    the start pose. d is among the n rigid motions of the ``problem``; it minimizes the squared distance,
-    quadratic with M, while linearized joints stay closed."""
+    """Return the mass metric M (n, n) at a pose ``state`` with closed joints, and the small motion d (n,) towards
+    the start pose. d has the amplitudes of the n allowed motions of ``problem``. It minimizes the squared distance
+    from the start, as a quadratic function with M, while the linearized joints stay closed.
+    """
     metric, matrix = problem.metric(state), problem.matrix(state)
     return metric, nearest_point(metric, matrix).solve(-problem.distance_gradient(state))[0]
 

@@ -289,9 +289,10 @@ def _round_off(system: System, at: Instants, velocity: Array) -> float:
 
 
 def gap_rates(system: System, at: Instants, velocity: Array, before: Array | float = 0.0) -> tuple[Array, float]:
-    """Return the rates at which given velocities open the joints of a system, shape (constraints,) [m/s, rad/s],
-    and a scale of them. The scale is one number: the largest sum of absolute values of the terms of a rate. It
-    includes the velocities ``before``, from which ``velocity`` was computed.
+    """Return the rates at which given velocities open the joints of a system, shape (constraints,), and a scale of
+    them for round-off. The scale, one number, is the largest sum of absolute terms of a rate, with those of
+    ``before`` added: the velocities from which ``velocity`` was computed. ``at`` is the pose. Units are m/s or
+    rad/s.
 
     Args:
         at: the pose as an instant.
@@ -356,9 +357,9 @@ def user_velocity(system: System, state: State) -> tuple[Array, BoolArray]:
 
 
 def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
-    """Return the initial velocities that count as zero because the user prescribed only the other kind,
-    translational or angular. Entries are pairs: body index, and True for the angular or False for the
-    translational velocity. Only bodies connected by ``Fixed`` joints or as parts of a rod are examined, and only
+    """Return which initial velocities count as zero because the user prescribed only the other kind, translational
+    or angular. Entries are pairs: the index of a body, and True if its angular, False if its translational velocity
+    is zero. Only groups of bodies that ``Fixed`` joints, rods or split beams make one body are examined, and only
     if no other joint acts on them.
 
     ``Fixed`` joints and rods make several bodies one. With a velocity alone that one does not turn; with an angular

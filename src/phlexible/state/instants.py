@@ -213,10 +213,11 @@ class Instants:
         return len(self.time)
 
     def once(self, owner: object, name: str, make: Callable[[], Array]) -> Array:
-        """Return the array that ``make``, a function without arguments, computes from this state, from a cache if
-        possible. With a single instant it is called only once for each ``owner`` and ``name``; the array is cached
-        in this object and made read-only. With several instants it is called each time. The array must not depend
-        on velocities, which is not checked."""
+        """Return the array that ``make()`` computes from this state, from a cache if possible. With a single
+        instant, ``make`` is called only once for each ``owner`` and ``name``; the array is cached in this object
+        and made read-only. With several instants it is called each time. The array must not depend on velocities,
+        which is not checked.
+        """
         if self.count != 1:
             return make()
         if (owner, name) not in self._known:

@@ -176,9 +176,10 @@ class Layout:
         return self.cluster.tolist()  # type: ignore[no-any-return]  # of integers
 
     def node(self, part: int) -> int:
-        """Return the index of the diagonal matrix block of a group ``part`` of unknowns in the block elimination
-        of a time step. Groups are numbered with floating bodies and nodes first, then auxiliary vectors and
-        constraints, which have one block each. Several nodes of a soft body may be in one block."""
+        """Return the index of the diagonal block, in the elimination of Newton's matrix, that contains a group
+        ``part`` of unknowns. Groups are floating bodies, then nodes of other bodies, auxiliary vectors and
+        constraints. Each has a block of its own, except for nodes of soft bodies, several of which share one.
+        """
         return self._nodes[part] if part < len(self._nodes) else part - len(self._nodes) + self.cluster_count
 
     def row_in_node(self, part: int) -> int:

@@ -67,7 +67,9 @@ def _structure(system: System) -> tuple[object, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _ManySums(WeightedSums):
-    """Weighted sums with other weights for each mechanism, shape (mechanisms, entries)."""
+    """Weighted sums of selected columns, whose weights differ between mechanisms: for each mechanism one row of
+    weights, shape (mechanisms, entries).
+    """
 
     def of(self, values: Array) -> Array:
         """Return weighted sums of ``values``, shape (mechanisms, size), for many mechanisms together; the result

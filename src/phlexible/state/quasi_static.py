@@ -72,8 +72,8 @@ class QuasiStaticMotion:
 
 @dataclass(frozen=True, eq=False)
 class RigidMotions:
-    """Rigid motions of bodies and rods at a pose as columns of velocities, with the centripetal accelerations of
-    rod sections.
+    """Rigid motions of floating bodies, nodes and rods at a pose, a rod moving as one body: a basis of velocities.
+    The centripetal accelerations of the sections of rotating rods are stored too.
 
     Attributes:
         indices: of rigid motions in nu, where there are no rods, shape (rigid motions,).
@@ -90,10 +90,11 @@ class RigidMotions:
 
     @classmethod
     def of(cls, system: System, state: State, rigid: Array | None = None) -> "RigidMotions":
-        """Return the motions of a system in a ``state`` without deformation, as ``RigidMotions``: velocities of
-        each floating body, translations of each node, and motions of each rod as one rigid body. Centripetal
-        accelerations of rods and their derivatives are included; ``rigid`` (None: zero) are the present
-        accelerations. Without rods the result does not depend on the state and is cached.
+        """Return the rigid motions of a system at a ``state``: velocities of each floating body, translations of
+        each node, and motions of each rod as one rigid body. Centripetal accelerations of rod sections follow from
+        the velocities of the state, their derivatives with respect to the pose also from the accelerations
+        ``rigid`` along the motions (None: zero). Without rods the result does not depend on the state and is
+        cached.
 
         Args:
             rigid: accelerations, for the stiffness; None: no such.
@@ -401,9 +402,9 @@ def _residual(problem: _Problem, motion: QuasiStaticMotion) -> _Residual:
 
 
 def _load_factors(system: System, factor: float) -> tuple[float, float]:
-    """Return the factor of the loads alone and the factor of loads and force elements together, for the fraction
-    ``factor`` of the loading. In a system with rods they are (factor, 1), so that elements act fully; else (1,
-    factor).
+    """Return two factors for the fraction ``factor`` of the loading: of the loads alone, and of loads and force
+    elements together. In a system with rods they are (factor, 1), so that elements, which may hold rods, act fully;
+    else (1, factor).
 
     Elements that hold rods count fully; other elements are raised with the loads, since a law of theirs may be
     what acts.
@@ -430,9 +431,10 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
 
 def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> QuasiStaticMotion:
     """Return the quasi-static motion after one Newton step from ``motion``, which is unchanged. ``step``
-    concatenates changes of the pose, of accelerations as a rigid system, of multipliers that correct the pose, and
-    minus changes of joint multipliers. The multipliers are those of the independent constraints only. Velocities
-    and accelerations are then computed anew at the changed pose."""
+    concatenates changes of the pose, of the accelerations along the rigid motions, of multipliers that close the
+    joints, and minus the changes of the joint forces; multipliers are those of the independent constraints only.
+    Velocities are computed anew at the changed pose.
+    """
     moved, last = len(motion.acceleration), len(step) - len(problem.rows)
     middle = moved + len(motion.rigid)
     change, faster, pose_pull, pull = step[:moved], step[moved:middle], step[middle:last], step[last:]
@@ -447,10 +449,10 @@ def _advance(problem: _Problem, motion: QuasiStaticMotion, step: Array) -> Quasi
 
 
 def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], Array]:
-    """Return a function that solves the quasi-static equations, linearized at ``motion``, with the factors of a
-    slightly regularized saddle point matrix. Its argument is the right side, shape (n,). It returns the changes of
-    pose, of accelerations as a rigid system, of multipliers that correct the pose, and of joint multipliers with
-    opposite sign, concatenated, shape (n,).
+    """Return a function that solves the quasi-static equations, linearized at ``motion``, for a right side, shape
+    (n,). It uses the factors of a slightly regularized saddle point matrix. The solution concatenates changes of
+    the pose, of the accelerations along the rigid motions, of multipliers that close the joints, and of joint
+    forces with opposite sign, shape (n,).
 
     Args:
         problem: what is solved, with the stiffness there.

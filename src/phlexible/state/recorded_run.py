@@ -502,8 +502,8 @@ PROJECTION_RELAXATION, REFINEMENTS = 1e-10, 5
 
 @dataclass(frozen=True, eq=False)
 class BodyRows:
-    """Part of the constraint matrix that belongs to the velocities of one body, over time, with the body's velocity
-    response to unit multipliers.
+    """Part of the constraint matrix in the columns of one body's velocities, at all instants of a run. The
+    velocities that unit impulses on the constraints give to the body are stored too.
 
     Attributes:
         columns: indices in nu of the velocities of the body that occur in the constraints, shape (columns,).

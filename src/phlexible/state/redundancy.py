@@ -140,8 +140,8 @@ CLEARLY = 1e-10  # least eigenvalue of G M^-1 G^T with rows of length 1: that of
 
 @dataclass(frozen=True, eq=False)
 class _Front:
-    """Dense block of the scaled constraint matrix in the multifrontal elimination, with the constraints and joints
-    that it involves.
+    """Dense block of the scaled constraint matrix in a multifrontal elimination by QR, with the constraints and
+    joints that have columns in it.
 
     Attributes:
         joints: indices of the constraints that have not been eliminated.
@@ -384,10 +384,11 @@ def _joint_count(fronts: set[_Front]) -> int:
 
 
 def _merge(fronts: set[_Front], first: IntArray) -> _Front:
-    """Return one dense matrix block with the rows of all blocks ``fronts``, one below the other. Each block has
-    gradients of constraints in its columns, one column for a scalar constraint. The new columns are the
-    constraints ``first``, in their order, then all others in ascending order; missing entries are zero. The sets
-    of joints of all blocks are united."""
+    """Return one block with the rows of all blocks ``fronts``, one below the other, and with all of their columns.
+    A column belongs to a scalar constraint. The columns ``first`` (indices of constraints) come first, in their
+    order, then all others in ascending order; missing entries are zero. The sets of joints of the blocks are
+    united.
+    """
     others = np.unique(np.concatenate([first[:0], *(front.columns for front in fronts)]))
     columns = np.concatenate([first, np.setdiff1d(others, first)])
     offset = {int(column): index for index, column in enumerate(columns)}
@@ -412,10 +413,11 @@ def _triangle(block: Array, count: int) -> Array:
 def _combination(
     eliminated: list[tuple[IntArray, IntArray, Array]], rows: IntArray, triangle: Array, short: int
 ) -> dict[int, float]:
-    """Return a dictionary from constraint index to the coefficients with which scaled constraint gradients add up
-    to zero. The redundant constraint ``rows[short]`` has 1. The coefficients follow by back substitution: in the
-    triangular factor ``triangle`` of the constraints ``rows``, then in the earlier eliminations (constraints,
-    columns, block), last one first."""
+    """Return coefficients, by the index of a constraint, with which scaled constraint gradients add up to zero. The
+    redundant constraint ``rows[short]`` has the coefficient 1. The others follow by back substitution: first in
+    ``triangle``, the triangular factor of the constraints ``rows``, then in the earlier eliminations, last one
+    first. An elimination is a tuple (its constraints, all columns of its block, triangular block).
+    """
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])
     known.update({int(row): float(value) for row, value in zip(rows[:short], before, strict=True)})
@@ -570,10 +572,10 @@ def dead_centre_text(system: System, state: State, weights: Array) -> str:
 
 
 def _can_go_two_ways(system: System, state: State, combination: Array, motions: Array) -> bool:
-    """Return whether a system can continue from the pose of ``state`` in two directions (bifurcation). This is so
-    if the second derivative of a linear ``combination`` of constraints, whose gradient vanishes, has eigenvalues
-    of both signs on the k allowed ``motions``. With one motion, or more than a fixed limit, False is returned
-    without a test.
+    """Return whether a system can leave the pose of ``state`` on two paths (bifurcation). ``combination`` are
+    coefficients of the constraints whose gradients then add up to zero. There are two paths if the second
+    derivative of this sum has eigenvalues of both signs on the k allowed ``motions``, shape (k, velocities). With
+    one motion, or more than a fixed limit, False is returned without a test.
 
     Paths through a pose with lambda.G = 0 have velocities nu with G nu = 0 and lambda.(d2g/dt2) = 0, both at
     dnu/dt = 0: two ways where this quadratic form has both signs, none where it has one. Where something moves as

@@ -316,10 +316,11 @@ class System(PickledFields):
         return rows.values(at)
 
     def with_rows(self, holds: BoolArray) -> "Phase":
-        """Return this system with only the scalar constraints that the mask ``holds`` (constraints,) selects, as a
-        ``Phase``. A ``Phase`` has the reduced system, the indices of these constraints and of their joints, and
-        the number of all joints. Constraints of one joint must be selected together, which is not checked. If all
-        are selected, the same cached ``Phase`` is returned each time."""
+        """Return this system with only those scalar constraints that the mask ``holds``, shape (constraints,),
+        selects. The result is a ``Phase``: the reduced system, the indices of these constraints and of their
+        joints, and the number of all joints. All constraints of a joint must be selected or none, which is not
+        checked. If all are selected, it is ``whole_phase``.
+        """
         if holds.all():
             return self.whole_phase
         starts = self.layout.multiplier
@@ -575,9 +576,10 @@ def system_of(mechanism: Mechanism) -> System:
 
 
 def _fixed_nodes(joint: object) -> Callable[[Bilinear], set[int]]:
-    """Return a function that maps a scalar constraint of ``joint`` to the identities of the points on which it
-    acts, as a set. For a joint that does not fix nodes the set is empty. Constraints with equal sets form one
-    group, so that each node of a clamped edge is eliminated separately."""
+    """Return a function that maps a scalar constraint of ``joint`` to the set of points on which it acts, by their
+    identities (``id``). Constraints with equal sets are eliminated together, so that each node of a clamped edge is
+    eliminated separately. For a joint that does not fix nodes all sets are empty.
+    """
     fixes = isinstance(joint, Joint) and joint.fixes_nodes
     return lambda row: {
         id(vector.port)

@@ -203,9 +203,11 @@ class VectorSet:
     def _set_on_moving(
         self, out: Array, points: Callable[[int], Array], directions: Callable[[int, Array], Array]
     ) -> None:
-        """Write the values of all vectors on moving frames of the ground into ``out``, shape (instants, vectors,
-        3). The functions are called with the frame's index: ``points`` returns values of its origin,
-        ``directions`` those of a direction that is ``base`` in its axes."""
+        """Write the values, or rates, of all vectors on moving ground frames into ``out``, shape (instants,
+        vectors, 3). They come from two functions that are called with the index of a frame. ``points(frame)``
+        returns those of the frame's origin, ``directions(frame, base)`` those of the direction that is ``base`` at
+        t = 0; both have the shape (instants, 3).
+        """
         for k in self._on_moving:
             frame = self.vectors[k].frame
             out[:, k] = points(frame) if self.vectors[k].is_point else directions(frame, self.base[k])
@@ -291,9 +293,10 @@ class VectorSet:
         return self._pattern.matrix(np.concatenate([np.ones(self._linear[0].size), turned.ravel()]))
 
     def lever_stiffness(self, at: Instants, forces: Array) -> Matrix:
-        """Return the derivative, with respect to the pose, of the generalized forces of constant world ``forces``
-        (k, 3) on the k vectors of this set. Its shape is (velocities, velocities). It comes from the change of
-        moment arms by rotation and deformation; translation has no effect. ``at`` is the state as an instant.
+        """Return the derivative of the generalized forces of constant world ``forces`` with respect to the pose,
+        shape (velocities, velocities). The forces, shape (k, 3), act on the k points and directions of this set.
+        The derivative comes from the change of moment arms by rotation and deformation of floating bodies;
+        translation has no effect. Rotations are in body axes. ``at`` is the state as an instant.
 
         For dq = (dx, dtheta, deta) with R exp(dtheta), in the places of nu: rows of w and eta of each frame,
         ``rho x phi`` and ``P^T phi`` with phi = R^T f (7.3). An array where it is small.
@@ -403,9 +406,10 @@ class VectorSet:
 
 
 def _coupled_pairs(spins: int, motions: int) -> IntArray:
-    """Return all index pairs of the velocity components that move one vector, except pairs of two elastic ones,
-    shape (pairs, 2). The first ``spins`` of the ``motions`` components are rotations, the others elastic. Only
-    these pairs have entries in the stiffness of moment arms."""
+    """Return the pairs of velocities of a body that have entries in the stiffness by moment arms, as indices, shape
+    (pairs, 2). The indices count the ``motions`` velocities that move one vector: first ``spins`` rotations, then
+    elastic rates. Pairs of two elastic rates are left out.
+    """
     touching = np.ones((motions, motions), dtype=bool)
     touching[spins:, spins:] = False
     return np.argwhere(touching)
