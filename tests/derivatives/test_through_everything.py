@@ -236,6 +236,23 @@ def test_joints_that_turn_back_after_a_slip(has_stop, duration):
     check(build, squares, {"level": 0.5}, duration, 1e-3, share=1e-6)
 
 
+def test_a_ball_that_stops_slipping_just_in_a_step():
+    """The step begins 1e-7 m beside the limit of its bristle, nearer than differences of the radius reach."""
+
+    def build(p):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        mass = 2.0943951
+        ball = model.add(ph.RigidBody(mass, (4e-3 * mass,) * 3), "ball", position=(0, 0, 0.3), velocity=(1.0, 0, 0))
+        floor = ph.Plane(model.ground.at((0, 0, 0)))
+        model.apply(ph.Contact(ball.origin, floor, stiffness=1e4, friction=0.2, radius=p["radius"]))
+        return model
+
+    def speed(model):
+        return ph.Cost.final(ph.Velocity(model["ball"].origin, (1, 0, 0)))
+
+    check(build, speed, {"radius": 0.1}, 0.2225, 5e-4, share=1e-6)
+
+
 def test_damped_ropes_that_slide_steadily_over_guides():
     """Their dampers stay near a kink, where the tension turns around, at many instants."""
 

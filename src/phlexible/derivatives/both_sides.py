@@ -30,7 +30,8 @@ from phlexible.derivatives.parameters import (
 from phlexible.derivatives.runs import TakenRun
 from phlexible.derivatives.steps import Functions, TakenSteps, has_contact_history
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
-from phlexible.derivatives.variations import Variation, strain_indices
+from phlexible.derivatives.variations import Variation, strain_indices, strains_after
+from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
 from phlexible.step.tables.memory import Memory
 
@@ -247,7 +248,10 @@ ASIDE = 1e-3
 """Relative change of the deflection of bristles, a hundred times that of parameters in difference quotients."""
 
 NEARER = 0.03
-"""Factor of shorter differences of parameters, as short as those of bristles (``sticking.SHORTER``)."""
+"""Factor of shorter differences of parameters, where friction springs are at their friction limits or near them."""
+
+SMOOTH_NEAR_LIMITS = 1e-3
+"""Largest even part of a change, relative to the odd part, beside a friction limit."""
 
 FEW = 1
 """Number of parameters up to which nothing is shared."""
@@ -462,39 +466,49 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
     """Return the derivatives of all equations of a run with respect to one parameter, by central differences of
     residuals. ``upper`` and ``lower`` have residuals (steps, unknowns) with the parameter of ``model`` increased
     and decreased, one array for each time interval between velocity jumps. Raise ``ModelError`` if the differences
-    to both sides are not opposite. With contact history, changes at friction limits are checked separately."""
+    to both sides are not opposite. With contact history, differences near friction limits are shorter."""
+    twice, equations, near_limits = 2 * model.direction.size, [], {}
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
         missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
         numbered = not (model.up is None or model.down is None)
-        if numbered and has_contact_history(stretch) and not is_smooth(first, second, missed):
-            _check_limits(run.assembly.memory, model, stretch, number, (first, second))
+        if numbered and has_contact_history(stretch) and not is_smooth(first, second, missed, SMOOTH_NEAR_LIMITS):
+            first, second, near_limits[number] = _near_limits(run.assembly, model, stretch, number)
         else:
             check_smooth(first, second, model.label, missed)
-    twice = 2 * model.direction.size
-    equations = tuple((first - second) / twice for first, second in zip(upper, lower, strict=True))
+        equations.append((first - second) / twice)
     if model.less is None:
-        return replace(parts_of_nothing(run), equations=equations)
+        return replace(parts_of_nothing(run), equations=tuple(equations))
     others = [other_parts(run, built.assembly) for built in (model.more, model.less)]
-    return replace(others[0].minus(others[1], twice), equations=equations)
+    found = others[0].minus(others[1], twice)
+    strains = tuple(near_limits.get(number, own) for number, own in enumerate(found.strains))
+    return replace(found, equations=tuple(equations), strains=strains)
 
 
-def _check_limits(
-    base: Memory, model: Sides[Any], stretch: TakenSteps, number: int, both: tuple[Array, Array]
-) -> None:
-    """Raise ``ModelError`` if the equations of a time interval have a kink in a parameter that friction limits do
-    not explain. Friction springs (bristles) at their limit are permitted. First, the residual changes for the
-    parameter increased and decreased must have the same sum for a small increment, so that the kink is at the
-    recorded state itself. Second, with all history variables slightly smaller or larger, they must be opposite.
-    ``both`` are the changes for the full increment of ``model``, ``number`` is the index of the interval
-    ``stretch``; ``base`` are the model's arrays.
+def _near_limits(
+    assembly: Assembly, model: Sides[Any], stretch: TakenSteps, number: int
+) -> tuple[Array, Array, Array]:
+    """Return changes of the residuals for the parameter of ``model`` increased and decreased, and the derivatives
+    of the history variables, from shorter differences than elsewhere. A friction spring (bristle) at its friction
+    limit is a kink, and may be beside it. ``number`` is the index of the time interval ``stretch``; ``assembly``
+    has the model's arrays.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
+
+    Raises:
+        ModelError: a kink of the equations in the parameter elsewhere. Changes must be proportional to those of the
+            parameter on both sides, and both-sided once deflections are slightly smaller or larger.
     """
-    indices, rest = strain_indices(stretch.assembly), stretch.residuals(base, stretch.functions)
+    base, indices = assembly.memory, strain_indices(assembly)
+    rest = stretch.residuals(base, stretch.functions)
     sides = cast("tuple[ModelChanges, ModelChanges]", (model.up, model.down))
-    nearer = sum(_residuals_in(stretch, base, side.times(NEARER), number) - rest for side in sides) / NEARER
-    check_smooth(both[0] - nearer, both[1], model.label, lambda: rest)  # the state is on the kink, not near it
+    changes = [
+        [(_residuals_in(stretch, base, side.times(share), number) - rest) / share for side in sides]
+        for share in (NEARER, NEARER**2)
+    ]
+    # The state is on the kink, or far from it.
+    noise = rest / NEARER**2
+    check_smooth(changes[0][0] - sum(changes[1]), changes[0][1], model.label, lambda: noise, SMOOTH_NEAR_LIMITS)
     for share in (1 - ASIDE, 1 + ASIDE):
         states = stretch.states.copy()
         states[:, indices] *= share
@@ -502,6 +516,12 @@ def _check_limits(
         own_rest = beside.residuals(base, stretch.functions)
         upper, lower = (_residuals_in(beside, base, side, number) - own_rest for side in sides)
         check_smooth(upper, lower, model.label, lambda: rest)
+    ends = []
+    for side in sides:
+        moving = stretch.functions.moving + NEARER * side.parts["moving", number]
+        nearer = replace(assembly, memory=_with(base, side.times(NEARER)))
+        ends.append(strains_after(nearer, stretch.states, stretch.sizes, moving))
+    return changes[0][0], changes[0][1], (ends[0] - ends[1]) / (2 * NEARER * model.direction.size)
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:

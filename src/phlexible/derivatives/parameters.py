@@ -459,17 +459,17 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | 
             )
 
 
-def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array]) -> bool:
+def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array], most: float = SMOOTH) -> bool:
     """Return whether ``upper`` and ``lower``, the changes of residuals by a parameter increased and decreased, are
     opposite up to a tolerance. The equations are then a smooth function of the parameter. Sums of both below
     round-off do not count: ``noise`` is called, without arguments and only if needed, and returns residuals whose
     size sets this limit.
     """
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
-    return not (even > SMOOTH * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
+    return not (even > most * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
 
-def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array]) -> None:
+def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array], most: float = SMOOTH) -> None:
     """Raise ``ModelError`` if the equations are no smooth function of a parameter, for example because a mode
     changes its sign. ``upper`` and ``lower`` are the residuals' changes with the parameter increased and
     decreased; they must be opposite up to a tolerance. If they are not, ``noise`` is called, and differences below
@@ -479,11 +479,12 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
         upper, lower: changes of the residuals on both sides of the parameter.
         label: of the parameter.
         noise: evaluates the residuals at its value, which are round-off of forces.
+        most: largest even part of the changes, relative to their odd part.
 
     Raises:
         ModelError: with the name of the parameter.
     """
-    if not is_smooth(upper, lower, noise):
+    if not is_smooth(upper, lower, noise, most):
         raise ModelError(
             f"the equations are no smooth function of {label}: a small change to both sides moves them by"
             f" {np.abs(upper + lower).max():.2g}, their difference is {np.abs(upper - lower).max():.2g}; modes of"
