@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from phlexible.algebra.user_derivatives import check_once, derivatives, find_jump, first_derivatives, wrong_rate
+from phlexible.algebra.user_derivatives import derivatives, find_jump, first_derivatives, run_once, wrong_rate
 
 TIMES = np.linspace(0.0, 1.0, 11)
 
@@ -73,7 +73,7 @@ def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
     runs = []
 
     def check(function, content=()):
-        check_once([function], content, lambda: runs.append(function))
+        run_once([function], content, lambda: runs.append(function))
         return len(runs)
 
     assert [check(path(0.3)), check(path(0.3)), check(path(0.3), [b"other times"])] == [1, 1, 2]
@@ -88,4 +88,4 @@ def test_a_check_that_fails_fails_each_time():
 
     for _ in range(2):
         with pytest.raises(ValueError, match="wrong"):
-            check_once([path(0.5)], [b"times"], fail)
+            run_once([path(0.5)], [b"times"], fail)

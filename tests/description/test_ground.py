@@ -1,6 +1,7 @@
 """Ground that moves, and functions of time at many times at once."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -239,6 +240,29 @@ def test_a_function_that_is_asked_step_by_step_is_known_after_some_times(takes_a
             assert vector_values_at(function, np.array([1.0])) is None
     else:
         assert all(value is None for value in values)
+
+
+def test_equal_functions_share_their_values():
+    times = np.linspace(0.0, 0.01, 11)
+    first, equal, other = (vector_values_at(circle(speed), times) for speed in (150.0, 150.0, 149.0))
+    assert np.shares_memory(first, equal) and not first.flags.writeable
+    assert np.allclose(other[:, 0], 0.15 * np.cos(149.0 * times), rtol=1e-12, atol=0.0)
+
+
+@dataclass  # with equality, and so without a hash
+class Line:
+    speed: float
+
+    def __call__(self, t):
+        return self.speed * t, 0.0, 0.0
+
+
+def test_a_function_without_a_hash_moves_a_frame():
+    model = ph.Model(dimension=2)
+    ball = model.add(ph.PointMass(1.0), "ball")
+    model.connect(ph.Spherical(model.ground.moving(Line(2.0)), ball.origin))
+    motion = model.simulate(0.1, 1e-2, progress=False)
+    assert np.allclose(motion.position(ball.origin)[:, 0], 2.0 * motion.time, rtol=0.0, atol=1e-14)
 
 
 def test_velocities_of_a_path_that_ends():

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from types import CodeType, FunctionType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -219,39 +219,36 @@ def _stencil(position: float) -> tuple[Array, Array, Array]:
     return points, first, second
 
 
-# Checks of functions whose code and constants are known pass once: builds of one model make equal functions again.
+# Functions whose code and constants are known are checked and evaluated once: builds of one model make equal ones.
 
 CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
 PURE_MODULES = ("math", "cmath", "numpy")
 
 
 @dataclass(frozen=True)
-class _Check:
-    """Check that raises an error or passes; it is the same as another one with equal ``content``."""
+class _Evaluation:
+    """Check or evaluation of functions; it is the same as another one with equal ``content``."""
 
     content: tuple[object, ...]
-    run: Callable[[], None] = field(compare=False)
+    run: Callable[[], Any] = field(compare=False)
 
 
 @lru_cache(64)
-def _passed(check: _Check) -> None:
-    check.run()
+def _result(evaluation: _Evaluation) -> Any:
+    return evaluation.run()
 
 
-def check_once(functions: Sequence[object], content: Sequence[object], run: Callable[[], None]) -> None:
-    """Call ``run``, a check of a user's ``functions``, unless it passed before for functions with equal code and
-    constants and equal ``content``. It is always called if a function may depend on something else, such as
-    variables or random numbers. ``content`` is other data of the check, such as times as bytes. Exceptions of the
-    check are passed on.
+def run_once(functions: Sequence[object], content: Sequence[object], run: Callable[[], Any]) -> Any:
+    """Return the result of ``run``, a check or an evaluation of a user's ``functions``. It is not called again for
+    functions with equal code and constants and equal ``content``, other data such as times as bytes. It is always
+    called if a function may depend on something else, such as variables or random numbers. Exceptions are passed
+    on, and not cached.
 
     Raises:
-        Exception: what the check raises.
+        Exception: what ``run`` raises.
     """
     contents = tuple(map(function_content, functions))
-    if None in contents:
-        run()
-    else:
-        _passed(_Check((*contents, *content), run))
+    return run() if None in contents else _result(_Evaluation((*contents, *content), run))
 
 
 def function_content(function: object) -> tuple[object, ...] | None:

@@ -18,7 +18,7 @@ from phlexible.algebra.rotations import (
     rotation_matrix,
     rotations_about_z,
 )
-from phlexible.algebra.user_derivatives import SOON, check_once, derivatives, first_derivatives, refuse_wrong_rate
+from phlexible.algebra.user_derivatives import SOON, derivatives, first_derivatives, refuse_wrong_rate, run_once
 from phlexible.description.ports import MovingFrame, Path
 from phlexible.description.time_functions import AGREEMENT, TimePath, at_least_two, probe_indices, vector_values_at
 from phlexible.errors import ParameterError
@@ -207,7 +207,7 @@ def check_velocity(frame: MovingFrame, times: Array) -> None:
         ParameterError: the message has the time and the difference.
     """
     if isinstance(path := frame.path, CheckedPath) and isinstance(rate := frame.velocity, CheckedPath):
-        check_once(
+        run_once(
             (path.function, rate.function),
             (path.dimension, times.tobytes()),
             lambda: refuse_wrong_rate(rate.name, path.at_times, rate.at_times, times),

@@ -7,14 +7,14 @@ from enum import Enum
 from functools import lru_cache, partial
 from math import isfinite
 from typing import Any, TypeGuard
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, called, option, reals, warn_of_degrees
 from phlexible.algebra.portable import Portable
-from phlexible.algebra.user_derivatives import check_once, derivatives, first_derivatives, refuse_wrong_rate
+from phlexible.algebra.user_derivatives import derivatives, first_derivatives, refuse_wrong_rate, run_once
 from phlexible.errors import ParameterError
 
 # User functions of time at many times at once, if they allow it.
@@ -23,31 +23,12 @@ PROBES = 4
 AGREEMENT = 1e-12
 FEW = 2  # number of times of a single step
 ENOUGH = 8
+SHARED = 2**13  # most times of an evaluation that is shared by equal functions, such as those of a batch
 
 _AGREEMENTS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
 """Number of consecutive calls with an array of times that agreed with single calls; negative: that did not."""
 _LAST: WeakKeyDictionary[Any, tuple[Array, Array]] = WeakKeyDictionary()
 """Last times, of an array that cannot be changed, and the values there: checks, steps and recordings share them."""
-
-
-def _takes_arrays(function: object, times: Array) -> bool | None:
-    """Return whether a user's ``function`` of time is known to accept an array of ``times``, from a cache of
-    earlier tests. Return None, so that it must be tested again, unless enough consecutive tests had one result.
-    None is also returned for more than a few times and for functions that are not hashable."""
-    try:
-        agreements = _AGREEMENTS.get(function, 0)
-    except TypeError:  # not hashable
-        return None
-    return agreements > 0 if abs(agreements) >= ENOUGH and len(times) <= FEW else None
-
-
-def _count_agreement(function: object, times: Array, values: Array | None) -> None:
-    with suppress(TypeError):
-        count = _AGREEMENTS.get(function, 0)
-        _AGREEMENTS[function] = min(count, 0) - 1 if values is None else max(count, 0) + 1
-        if values is not None and not times.flags.writeable:
-            values.flags.writeable = False
-            _LAST[function] = times, values
 
 
 def at_least_two(times: Array) -> Array:
@@ -85,24 +66,44 @@ def _vectorized(
         batched: evaluates it at two times or more.
         one: evaluates it at a time.
     """
-    takes_arrays, result = _takes_arrays(function, times), None
-    if not len(times) or takes_arrays is False:
+    try:
+        hash(ref(function))
+    except TypeError:  # without a hash, or without weak references: nothing is known of it
+        function = batched
+    agreements = _AGREEMENTS.get(function, 0)
+    is_known = abs(agreements) >= ENOUGH and len(times) <= FEW
+    if not len(times) or (is_known and agreements < 0):
         return None
     if not times.flags.writeable and (last := _LAST.get(function)) is not None and last[0] is times:
         return last[1]
+    compute = partial(_evaluated, times, batched, None if is_known else one)
+    if is_known:
+        return compute()
+    key = batched.__qualname__, times.tobytes()
+    result: Array | None = run_once([function], key, compute) if len(times) <= SHARED else compute()
+    _AGREEMENTS[function] = min(agreements, 0) - 1 if result is None else max(agreements, 0) + 1
+    if result is not None and not times.flags.writeable:
+        _LAST[function] = times, result
+    return result
+
+
+def _evaluated(
+    times: Array, batched: Callable[[Array], Array], one: Callable[[float], ArrayLike] | None
+) -> Array | None:
+    """Return the finite values of a function at ``times`` from one call of ``batched``; None if a call fails, or if
+    single calls of ``one`` at up to four of the times have other values. With ``one`` they are read-only."""
     with suppress(Exception):  # a function for single times may fail in any way here; it is then called one by one
         values = batched(at_least_two(times))
-        if takes_arrays:
+        if one is None:
             return values[: len(times)] if all(map(isfinite, values.ravel().tolist())) else None
         some = probe_indices(len(times))
         single, probed = np.array([one(time) for time in times[some].tolist()]), values[some]
         single = single if single.dtype == np.float64 else reals("value", single, largest=ANY_SIZE)
         scale = np.abs(values).max()
         if single.shape == probed.shape and scale < np.inf and np.abs(probed - single).max() <= AGREEMENT * scale:
-            result = values[: len(times)]
-    if not takes_arrays:
-        _count_agreement(function, times, result)
-    return result
+            values.flags.writeable = False
+            return values[: len(times)]
+    return None
 
 
 def vector_values_at(function: Callable[[float], ArrayLike], times: Array) -> Array | None:
@@ -266,7 +267,7 @@ class TimePath(Portable):
         if self.rate is not None:
             name, rates = f"rate of {self.name}", lambda t: self.rates_at(t)[:, None]
             check = partial(refuse_wrong_rate, name, self.values_as_column, rates, times)
-            check_once((self.function, self.rate), [times.tobytes()], check)
+            run_once((self.function, self.rate), [times.tobytes()], check)
 
     def warn_of_degrees(self) -> None:
         """Warn if this prescribed angle is probably given in degrees instead of radians. If equally spaced samples

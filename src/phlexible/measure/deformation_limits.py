@@ -141,11 +141,11 @@ def coarse_shells(run: RecordedRun) -> Iterator[str]:
     """Yield a warning message for each shell of a run that bends by more than 2.5 % too far under a moment. It does
     where directors of neighbouring nodes are at large angles. A message says how much, when, and how many more
     elements to use. At most 2000 instants are checked."""
-    rows = some_instants(run)
     for index, placed in enumerate(run.system.bodies):
         shell = placed.body
         if not isinstance(shell, Shell):
             continue
+        rows = some_instants(run)
         vectors = run.elastic(index)[rows].reshape(len(rows), -1, 3)
         worst = [shell.largest_excess_bending(each) for each in vectors]
         excess, angle = max(worst)

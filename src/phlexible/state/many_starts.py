@@ -38,8 +38,9 @@ def batched_starts(systems: Sequence[System]) -> list[Start | None]:
     same structure as the first plain one. It is None for a system that must be started alone: of another
     structure, with drives or rods, or with open or redundant joints. All are None if the computation fails."""
     result: list[Start | None] = [None] * len(systems)
-    structures = {number: _structure(system) for number, system in enumerate(systems) if _is_plain(system)}
-    alike = [number for number, own in structures.items() if own == next(iter(structures.values()))]
+    structures = [_structure(system) for system in systems]
+    first = next(filter(None, structures), None)
+    alike = [number for number, own in enumerate(structures) if own is not None and own == first]
     if len(alike) > 1:
         # of a user's function or a singular matrix, which shows where it is looked at alone:
         with suppress(Exception):
@@ -48,20 +49,16 @@ def batched_starts(systems: Sequence[System]) -> list[Start | None]:
     return result
 
 
-def _is_plain(system: System) -> bool:
-    rows, mechanism = system.rows, system.mechanism
-    if not isinstance(rows, FunctionSet) or not system.owners or system.paths or mechanism.drives or mechanism.rods:
-        return False
-    turns = any(frame.rotation is not None for frame in system.moving_frames)
-    return is_small(int(system.layout.velocity[-1])) and not turns
-
-
-def _structure(system: System) -> tuple[object, ...]:
+def _structure(system: System) -> tuple[object, ...] | None:
     """Return a hashable key that is equal for plain systems that can be computed together. It consists of the
     identities of their cached layout and constraint index structure, and of the sparsity pattern of the constraint
-    matrix."""
-    rows = system.rows
-    assert isinstance(rows, FunctionSet), "it is plain"
+    matrix. None for a system that is not plain."""
+    rows, mechanism = system.rows, system.mechanism
+    if not isinstance(rows, FunctionSet) or not system.owners or system.paths or mechanism.drives or mechanism.rods:
+        return None
+    turns = any(frame.rotation is not None for frame in system.moving_frames)
+    if turns or not is_small(int(system.layout.velocity[-1])):
+        return None
     return id(system.layout), id(rows.wiring), *(each.tobytes() for each in rows.pattern)
 
 

@@ -217,7 +217,7 @@ def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:
     ``sources`` maps the name of each source to the indices of its columns, in the order of the result. The order
     of additions does not depend on the number of instants, so that digits repeat.
 
-    ``sum`` takes another order where there is one instant only.
+    ``np.sum`` takes another order where there is one instant only.
     """
-    sums = [np.cumsum(work[:, columns], axis=1)[:, -1] for columns in sources.values()]
+    sums = [sum(work[:, columns].T) for columns in sources.values()]
     return np.stack(sums, axis=1) if sums else np.zeros((len(work), 0))

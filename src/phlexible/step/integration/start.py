@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from phlexible.algebra.arrays import Array
-from phlexible.algebra.user_derivatives import Jump, as_text, check_once, find_jump
+from phlexible.algebra.user_derivatives import Jump, as_text, find_jump, run_once
 from phlexible.description.ground import CheckedPath, check_velocity, frame_positions, frame_rotations
 from phlexible.description.joints.joints import Distance
 from phlexible.description.ports import MovingFrame
@@ -94,7 +94,7 @@ class JumpChecks:
             ParameterError: says what jumps, and when.
         """
         for function, smallest, what, refuse in self._checks:
-            check_once([function], (smallest, what, instants.tobytes()), partial(refuse, instants))
+            run_once([function], (smallest, what, instants.tobytes()), partial(refuse, instants))
 
 
 def _turns(frame: MovingFrame, times: Array) -> Array:
