@@ -421,7 +421,8 @@ def has_redundancy(assembly: Assembly, start: State) -> bool:
     """Return whether the constraints of a mechanism are linearly dependent in its initial state ``start``, with
     the joint locks that are closed at the start. ``assembly`` contains the model's arrays. A lock keeps a joint
     coordinate constant from an event of the run on."""
-    return bool(redundancies(assembly.system.phase(_initial_locks(assembly)).system, start))
+    locks = [0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches]
+    return bool(redundancies(assembly.system.phase(np.array(locks)).system, start))
 
 
 def integrate_logged(
@@ -457,12 +458,6 @@ def integrate_logged(
         for text in [*told, *long_steps(RecordedRun(system, stored.recording), steps)]:
             warn_user(text, StepWarning)
     return begin, stored.times
-
-
-def _initial_locks(assembly: Assembly) -> Array:
-    """Return for each switch (lock of a joint) of a model 0 if it is closed at the start and NaN if it is open;
-    shape (switches,). ``assembly`` contains the model's arrays."""
-    return np.array([0.0 if switch.is_active else np.nan for switch in assembly.system.mechanism.switches])
 
 
 def _no_progress(done: int, count: int) -> None:

@@ -651,13 +651,15 @@ def beam_moments(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> tuple[A
     Without tilting cross-sections the y and z moments represent only the spin about the axis: their share of J_yy
     and J_zz of the straight beam is subtracted from W[0, 0][0, 0].
     """
-    psi, size, count = _section_fields(mesh, basis, inertia), basis.shape[1] + 1, len(inertia.positions)
+    size, count = basis.shape[1] + 1, len(inertia.positions)
+    massive = [0, *(k for k in (1, 2, 3) if inertia.moments[:, k].any())]  # or 1 alone
+    psi, moments = _section_fields(mesh, basis, inertia, massive), inertia.moments[:, massive][:, :, massive]
     if isinstance(psi, np.ndarray):
-        weighted = (inertia.moments @ psi.reshape(4, count, -1).swapaxes(0, 1)).swapaxes(0, 1).reshape(psi.shape)
+        weighted = (moments @ psi.reshape(-1, count, 3 * size).swapaxes(0, 1)).swapaxes(0, 1).reshape(psi.shape)
         products, own = np.zeros((3 * size, 3 * size)), weighted.any(axis=0)  # in the plane a third is zero
         products[np.ix_(own, own)] = psi[:, own].T @ weighted[:, own]
     else:
-        weighted = sparse.block_array([[sparse.diags_array(m) for m in row] for row in inertia.moments.T]) @ psi
+        weighted = sparse.block_array([[sparse.diags_array(m) for m in row] for row in moments.T]) @ psi
         products = psi.T @ weighted
     products = (products + products.T) / 2
     products[0, 0] -= inertia.spin
@@ -686,17 +688,19 @@ def momentum_rows(mesh: BeamMesh, inertia: BeamInertia) -> Array:
     return np.array([*first[: mesh.dimension, 1:], *angular])
 
 
-def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia) -> Matrix:
+def _section_fields(mesh: BeamMesh, basis: Matrix, inertia: BeamInertia, factors: Sequence[int]) -> Matrix:
     """Return the fields along a beam that multiply 1, x, y and z (offsets within a section) in the displaced
-    position of its points. The matrix (4 k, 3 (n + 1)) has k rows for each multiplier and n + 1 columns for each
-    direction. The first of these is for the undeformed beam, the others for the n columns of ``basis``.
-    ``inertia`` has the k positions and factors of section rotations."""
+    position of its points. Only m of these four are returned, those with the indices ``factors``. The matrix
+    (m k, 3 (n + 1)) has k rows for each of them and n + 1 columns for each direction. The first of these is for the
+    undeformed beam, the others for the n columns of ``basis``. ``inertia`` has the k positions and the factors of
+    section rotations."""
     at, x, tilt = mesh.fields_in_elements(inertia.positions, basis), inertia.positions[:, None], inertia.tilts
     at = replace(at, tilt_y=scaled_rows(tilt, at.tilt_y), tilt_z=scaled_rows(tilt, at.tilt_z))
     zero, one, none = np.zeros_like(x), np.ones_like(x), _zero_matrix(len(x), basis)
-    return vstack(
-        hstack(mesh.element_length * x, at.axial, zero, at.deflection_y, zero, at.deflection_z),
-        hstack(one, none, zero, at.tilt_y, zero, at.tilt_z),
-        hstack(zero, -at.tilt_y, one, none, zero, at.twist),
-        hstack(zero, -at.tilt_z, zero, -at.twist, one, none),
+    fields = (
+        (mesh.element_length * x, at.axial, zero, at.deflection_y, zero, at.deflection_z),
+        (one, none, zero, at.tilt_y, zero, at.tilt_z),
+        (zero, -at.tilt_y, one, none, zero, at.twist),
+        (zero, -at.tilt_z, zero, -at.twist, one, none),
     )
+    return vstack(*(hstack(*fields[k]) for k in factors))

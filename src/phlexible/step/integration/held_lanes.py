@@ -1,7 +1,6 @@
 """Lanes for mechanisms of one structure whose states stay in arrays between calls, to be stepped and read there."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -134,14 +133,8 @@ class LaneStepper(StateColumns):
             self._solution, self._drift = np.zeros((counts["velocities"], width)), np.zeros((counts["rows"], width))
             if self._lanes.is_specialized:
                 announce_structure(self._project)
-        known = self._project(*self._projection_arguments())
+        known = self._project(self._lanes.header, np.zeros((1, 0, width)), self._drift, self._solution, 0.0)
         return self._solution if known else None
-
-    def _projection_arguments(self) -> tuple[Any, ...]:
-        """Return the arguments of the compiled ``joint_velocities`` for all lanes: header, moving vectors, drift of
-        the constraints, array for the velocities, relaxation. A header is the array of a model's counts and
-        addresses of tables."""
-        return self._lanes.header, np.zeros((1, 0, self._lanes.width)), self._drift, self._solution, 0.0
 
     def _loads_array(self, count: int) -> Array:
         """Return the array that receives the loads of all substeps of ``count`` time steps in all lanes,
