@@ -66,10 +66,11 @@ def composed_model(linear: Linearization) -> LinearPHDAE:
 
 
 def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, name: str) -> LinearPHDAE:
-    """Connect one or two linear models of bodies by a scalar joint constraint (``row``) and return the
-    connected model. The ports named ``ports`` are connected; a single body is connected with the ground. The
-    last state of the result is the multiplier of the constraint. ``name`` (joint and constraint) names the port
-    of the ground."""
+    """Connect one or two linear models of bodies by a scalar joint constraint (``row``), and return the connected
+    model. The ports ``ports`` (names) are connected: with each other if there are two models, otherwise all with a
+    model of the ground, whose port is called after ``name`` (joint and constraint). The last state of the result is
+    the multiplier of the constraint.
+    """
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
     ground = _ground(f"ground at {name}", row_units(row))
@@ -84,8 +85,9 @@ def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
 
 
 def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:
-    """Return one linear model that contains all models of ``models`` side by side, without coupling between them.
-    Bodies whose models were connected share one model object, which is added once."""
+    """Return one linear model that contains all ``models`` side by side, without coupling between them. ``models``
+    has the model of each body; bodies that are connected already share one model object, which is added once.
+    """
     different = list({id(model): model for model in models.values()}.values())
     whole = different[0]
     for model in different[1:]:
@@ -176,10 +178,11 @@ class _Parts:
         return displacement_form(alone, body_coordinates(body), tuple(ports))
 
     def in_order(self, whole: LinearPHDAE, ties: list[StateGroup]) -> LinearPHDAE:
-        """Return a copy of ``whole``, the connected linear model of all bodies, with states and inputs in the
-        order of ``linearize``. States are permuted by name, so that constraint multipliers (state groups ``ties``)
-        come last. Ports of several bodies that belong to one input of the mechanism are added up in the input
-        matrix."""
+        """Return a copy of ``whole``, the connected linear model of all bodies, with states and inputs in the order
+        of ``linearize``. States are permuted by their names; ``ties`` are the states of constraint multipliers, in
+        the order of the result, where they come last. Ports of several bodies that belong to one input of the
+        mechanism become one, by adding their columns of the input matrix.
+        """
         linear = self._linear
         coordinates = linear.coordinates
         names = [block.name for block in coordinates]

@@ -104,10 +104,11 @@ class CondensedModel:
 
     @cached_property
     def tied_motions(self) -> Array:
-        """Static displacements of least strain energy, shape (n, k), for constraints that inputs act on
-        (prescribed velocities) or whose forces are outputs. There is one column for each such input, then for each
-        such output. In it the constraint values equal the entries of the input's or output's vector in the input
-        or output matrix. The shape is (n, 0) if there are none."""
+        """Static displacements of least strain energy, shape (n, k), that constraints of interest demand. These are
+        constraints on which inputs act (prescribed velocities), or whose forces are outputs: there is one column
+        for each such input, then for each such output. The constraint values of a column equal the column of the
+        input matrix, or the row of the output matrix, at the multipliers. The shape is (n, 0) if there are none.
+        """
         model, ties = self.model, self.multipliers
         wanted = sparse.hstack([model.port_map[ties], model.output_matrix[:, ties].T]).tocsc()
         wanted = wanted[:, np.flatnonzero(np.diff(wanted.indptr))].toarray()
@@ -118,10 +119,10 @@ class CondensedModel:
         return static_responses(mechanics, modes, nothing, wanted)
 
     def directions(self, with_tied: bool) -> tuple[sparse.sparray, sparse.sparray]:
-        """Return input forces (n, inputs) and output rows (rows, n) of the second-order model, both sparse, from
-        which reduction bases are built. Output rows of velocities come first, then rows of displacements. If
-        ``with_tied``, inertia forces and damping or gyroscopic forces of the static motions ``tied_motions`` are
-        appended to both.
+        """Return force columns (n, k) and output rows (m, n) of the second-order model, both sparse, from which
+        reduction bases are built. The columns are the forces of all inputs; the rows measure velocities first, then
+        displacements. If ``with_tied``, inertia forces, and damping or gyroscopic forces if there are any, of the
+        motions ``tied_motions`` are appended to columns and rows.
 
         Args:
             with_tied: whether forces and rows of ``tied_motions`` are included: of constraints that inputs
@@ -207,9 +208,10 @@ def _is_zero(matrix: sparse.csr_array, rows: IntArray, columns: IntArray) -> boo
 
 
 def _blocks(matrix: sparse.csr_array) -> Iterator[tuple[IntArray, Array]]:
-    """Yield the diagonal blocks of a sparse block-diagonal matrix, after any permutation, as dense arrays. Blocks
-    are connected components of its sparsity pattern. All b blocks of equal size k come together, as row indices
-    (b, k) and entries (b, k, k), in order of k."""
+    """Yield the diagonal blocks of a sparse matrix that is block diagonal up to a permutation, as dense arrays.
+    Blocks are connected components of the sparsity pattern. All b blocks of one size k are yielded together, as row
+    indices (b, k) and entries (b, k, k); sizes ascend.
+    """
     count, label = connected_components(matrix, directed=False)
     size = np.bincount(label, minlength=count)
     order = np.argsort(label, kind="stable")

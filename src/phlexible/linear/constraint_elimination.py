@@ -112,9 +112,10 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
 
 
 def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateGroup, ...]:
-    """Return the state blocks of size 1 (names and units) of those states of a model that serve as free
-    coordinates of its constraints. They are selected from ``states`` (indices) by the indices ``space.free`` of
-    the null space."""
+    """Return names and units of those states of a model that are the free coordinates of a null space of its
+    constraints. They are state blocks of size 1. The null space ``space`` belongs to the columns ``states``
+    (indices) of the constraints; ``space.free`` selects among these.
+    """
     own = single_states(model)
     return tuple(own[k] for k in states[space.free])
 
@@ -169,10 +170,10 @@ def without_constraints(model: ObservedPHDAE) -> ObservedPHDAE:
 
 
 def with_momenta(model: ObservedPHDAE) -> ObservedPHDAE:
-    """Transform a linear model without constraints to states E x, so that E becomes the identity. New states are
-    momenta instead of velocities and strains instead of stresses, in equations d(Ex)/dt = (J - R) Q E^-1 (E x) + B
-    u. Q E^-1 is made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular or
-    there are more than 4000 states.
+    """Return a linear model without constraints in the states E x, so that its E is the identity. New states are
+    momenta in place of velocities and strains in place of stresses: d(Ex)/dt = (J - R) Q E^-1 (E x) + B u. Q E^-1
+    is made symmetric; the output matrix is multiplied by E^-1. Raise ``ModelError`` if E is singular or there are
+    more than 4000 states.
 
     (47) of Brugnoli et al. (2020), read x_hat = M_hat p_hat, Q_hat = M_hat^-1.
 

@@ -117,10 +117,10 @@ class StepsToRest:
         self._has_history = bool(memory.counts["kept_pairs"] or memory.counts["pieces"])
 
     def equilibrium(self, state: State) -> State:
-        """Search the static equilibrium near a ``state`` and return it. Time steps start from rest; after each,
-        velocities are set to zero. Friction springs are deflected by the motion. Step lengths grow while
-        accelerations shrink, and shrink after failed or too large steps; the search ends at round-off. Raise
-        ``EquilibriumError`` if the bodies do not come to rest, or move far away.
+        """Search a static equilibrium near a ``state`` and return it as a state. Time steps start from rest; after
+        each, velocities are set to zero, which leads downhill. Friction springs are deflected by the motion. Step
+        lengths grow while accelerations shrink, and shrink after failed or too large steps; the search ends at
+        round-off. Raise ``EquilibriumError`` if the bodies do not come to rest, or move far away.
 
         Raises:
             EquilibriumError: steps lead to none.
@@ -191,10 +191,10 @@ class StepsToRest:
 
     def _after_motion(self, state: State, change: Array) -> State | None:
         """Return the state at rest after a small displacement ``change`` of the bodies, shape (velocities,), with
-        closed joints and deflected friction springs. None is returned if the joints cannot be closed. With stored
-        contact pairs, friction springs in contacts are deflected by the motion too, and tendons keep what slid
-        through their guides; without both, history variables are unset. Joint multipliers of the last time step
-        set friction limits."""
+        closed joints and deflected friction springs. None if the joints cannot be closed. Joint multipliers of the
+        last time step set the friction limits. In a model with stored contact pairs or tendons with friction, their
+        history variables follow the motion; else history variables are unset.
+        """
         multipliers = self._equations.stepper.last_reactions[0]
         if self._has_history:
             there = self._equations.relaxed(self._equations.moved(state, change))
@@ -346,8 +346,10 @@ class OperatingPoint:
 
     @property
     def sticking_rows(self) -> list[tuple[int, float, Array]]:
-        """List of the friction springs that stick at this operating point, each as a tuple: index of the force
-        element, stiffness, and derivative of the k deflections with respect to the pose, shape (k, velocities)."""
+        """Friction springs that stick at this operating point, each as a tuple: index of the force element,
+        stiffness, and rows (k, velocities). Times a small motion, the rows give k deflections of a spring of this
+        stiffness.
+        """
         return self.friction.independent_rows(self.bristles, self.sticks)
 
     @property
@@ -400,10 +402,11 @@ def operating_point(
 
 
 def _closed_at(assembly: Assembly, pose: State, time: float) -> State:
-    """Return the state near ``pose`` whose joints are closed at ``time`` [s]. Prescribed motions of joints and
-    ground frames change from the pose's values to the values at ``time`` in small increments, so that angles count
-    full turns. After each, the nearest closed pose is computed. If a joint without prescribed motion is open, the
-    pose is returned with only the time changed."""
+    """Return a state near ``pose`` whose joints are closed at ``time`` [s]. Prescribed motions of joints and ground
+    frames go from their values in the pose to those at ``time`` in small increments, and after each the nearest
+    closed pose is computed, so that angles count full turns. If a joint without prescribed motion is open in
+    ``pose``, only the time is changed.
+    """
     system, there = assembly.system, replace(pose, time=time)
     at, last, columns = system.at(pose), system.at(there).prescribed, list(system.prescribed)
     first, gaps = at.prescribed, system.relative_gaps(system.rows.values(at)[0])
@@ -569,11 +572,10 @@ def _at_rest(friction: StickingFriction, resting: State) -> OperatingPoint:
 
 
 def _settle_with_slip(friction: StickingFriction, state: State) -> State:
-    """Return the state at rest that a mechanism reaches from ``state`` by damped time steps, with limited friction
-    between surfaces in contact. Friction acts as a spring until it exceeds its limit; from then on a constant force
-    replaces the spring, of the size of the limit and in the spring's direction. The time steps are repeated after
-    each such replacement, until none is necessary or positions stay equal. Raise ``EquilibriumError`` after too
-    many repetitions.
+    """Return the equilibrium near ``state`` with friction that is limited between surfaces in contact. Friction
+    acts as a spring; where it exceeds its limit, a constant force of this size takes its place, in the direction of
+    the spring. The search of an equilibrium is repeated after each such change, until there is none, or positions
+    stay equal. Raise ``EquilibriumError`` after too many repetitions.
 
     Raises:
         EquilibriumError: none was found.
@@ -617,10 +619,11 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
 
 
 def _without_drift(system: System, motion: QuasiStaticMotion) -> QuasiStaticMotion:
-    """Return a steadily rotating ``motion`` whose velocities are those of a rotation of the deformed pose. Given
-    velocities belong to the undeformed pose; deformations move the centre of mass off the axis, and rod sections
-    relative to each other. The correction, partly by least squares, is left out if joints do not allow it or it
-    exceeds 1e-3 of the largest velocity."""
+    """Return a steadily rotating ``motion`` with the velocities of a rigid rotation of its deformed pose. Its own
+    velocities are those prescribed for the undeformed pose; deformation has moved the centre of mass off the axis,
+    and rod sections relative to each other. ``motion`` is returned unchanged if joints do not allow the correction,
+    or if this exceeds 1e-3 of the largest velocity.
+    """
     layout, velocity, count = system.layout, motion.state.velocity, system.layout.frames
     if not count:
         return motion
@@ -648,9 +651,10 @@ def _rigid_velocities(system: System, state: State) -> tuple[Array, Array]:
 
 
 def _change_in_body_axes(system: System, motion: QuasiStaticMotion) -> float:
-    """Return the largest absolute acceleration of a ``motion`` as seen in rotating body axes, over all components
-    [m/s^2, rad/s^2]. From linear accelerations, angular velocity times (cross product) velocity is subtracted.
-    Elastic and nodal accelerations are included. It is zero for a steady rotation."""
+    """Return the largest rate at which a velocity component of a ``motion`` changes as seen in rotating body axes
+    [m/s^2, rad/s^2]. It is zero for a steady rotation. From the linear accelerations of floating bodies, angular
+    velocity x velocity is subtracted; elastic and nodal accelerations count as they are.
+    """
     layout, change = system.layout, motion.acceleration.copy()
     linear, turning = _rigid_velocities(system, motion.state)
     change[layout.linear[: layout.frames]] -= np.cross(turning, linear)[:, : system.dimension]

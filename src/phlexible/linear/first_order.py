@@ -72,9 +72,10 @@ def kinds_of_states(model: ObservedPHDAE) -> IntArray:
 
 
 def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
-    """Set the kind of those states of unknown kind of a model on which inputs of a known unit act, in ``kinds``
-    (order,), in place. An input that is a force acts on velocities, a velocity acts on stresses. If several inputs
-    act on a state, the majority decides."""
+    """Set the kind of those states of unknown kind on which inputs of a known unit act, in ``kinds`` (order,), in
+    place. A force as input acts on velocities, a velocity on stresses. If several inputs act on a state, the
+    majority decides; it stays unknown at a draw.
+    """
     inputs = _per_entry(model.ports, [-kind_of_unit(port.input_unit) for port in model.ports])
     rows = abs(model.port_map).sign() @ inputs
     unknown = kinds == StateKind.UNKNOWN
@@ -82,8 +83,9 @@ def _set_kinds_from_ports(model: ObservedPHDAE, kinds: IntArray) -> None:
 
 
 def _per_entry(parts: Sequence[StateGroup | Port], values: Sequence[int]) -> IntArray:
-    """Repeat one of ``values`` for each state block or port (``parts``) as often as the block has entries.
-    Return an integer array, shape (entries,)."""
+    """Return an integer for each entry of the state or input vector, given one for each of its blocks, shape
+    (entries,). ``parts`` are the blocks (state groups or ports), ``values`` their integers.
+    """
     return np.repeat(np.array(values, dtype=np.int64), [part.size for part in parts])
 
 
@@ -168,9 +170,10 @@ class EnergyForm:
 
     @property
     def coupling(self) -> Array | None:
-        """Matrix L, shape (velocities, stresses), that couples velocities v with stresses s in the free coordinates
-        of the model. The equations are ``dv/dt = -D v - L s + ..., ds/dt = L^T v``. None if the model does not have
-        this form."""
+        """Matrix L, shape (velocities, stresses), that couples velocities v with stresses s in the free energy
+        coordinates of the model. The equations are ``dv/dt = -D v - L s + ..., ds/dt = L^T v``. None if it is not
+        known which coordinates are which, or if stresses are coupled with each other or have losses.
+        """
         k = self.free_velocities
         if k is None:
             return None
@@ -307,11 +310,11 @@ def _energy_coordinates(energy: Array) -> tuple[Array, Array]:
 
 
 def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, Array, Array, Array]:
-    """Return linearly independent constraints with orthonormal directions, by a singular value decomposition of
-    the given directions ``ties`` (n, multipliers). The four arrays are directions (n, k), inputs (k, inputs),
-    outputs (outputs, k) and an orthonormal basis of the remaining coordinates (n, n - k). ``ports`` and
-    ``outputs`` belong to the given multipliers. Raise ``ModelError`` if dependent constraints get contradicting
-    inputs, or outputs see their forces.
+    """Return linearly independent constraints with orthonormal directions in place of those with the directions
+    ``ties``, shape (n, multipliers). The four arrays are the directions (n, k), the inputs (k, inputs) and outputs
+    (outputs, k) of the new multipliers, and an orthonormal basis of the remaining coordinates (n, n - k). ``ports``
+    and ``outputs`` belong to the multipliers of ``ties``. Raise ``ModelError`` if dependent constraints have
+    contradicting inputs, or if outputs depend on forces that are not unique.
 
     In the model the algebraic rows read ``0 = -N^T z + B_a u``.
     """
@@ -346,10 +349,11 @@ def orthonormal_ties(ties: Array, ports: Array, outputs: Array) -> tuple[Array, 
 
 
 def _output_rows(model: ObservedPHDAE, moving: IntArray, to_energy: Array, from_energy: Array) -> Array:
-    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n) for n energy
-    coordinates. The model's own output matrix is multiplied by ``from_energy``; the product times ``to_energy``
-    must reproduce it (relative tolerance 1e-8 in each row). Otherwise ``ModelError`` is raised, because an output
-    depends on displacements that have no energy. ``moving`` are the indices of all states except multipliers."""
+    """Return the output matrix of a linear ``model`` in energy coordinates, shape (outputs, n), without
+    multipliers. It is the model's own matrix, in the columns of the other states ``moving`` (indices), times
+    ``from_energy``. Times ``to_energy`` it must reproduce that matrix; otherwise an output depends on displacements
+    that have no energy, and ``ModelError`` is raised.
+    """
     rows = model.output_matrix[:, moving].toarray()
     found = rows @ from_energy
     size = np.abs(rows).max(axis=1, initial=0.0)
@@ -402,10 +406,10 @@ class StateSpaceMatrices:
 
 
 def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -> StateSpaceMatrices:
-    """Return state-space matrices A, B, C, D of a linear model in free energy coordinates, constraints eliminated.
-    Inputs may prescribe velocities. For inputs named in ``accelerations``, the velocity becomes an additional
-    state and its time derivative the input. Raise ``ModelError`` if an output depends on the time derivative of
-    another input, or is the rate of a joint force.
+    """Return state-space matrices A, B, C, D of a linear model whose inputs may prescribe velocities. Constraints
+    are eliminated; states are free energy coordinates. For inputs named in ``accelerations``, the velocity becomes
+    an additional state and its time derivative the input. Raise ``ModelError`` if an output depends on the time
+    derivative of another input, or is the rate of a joint force.
 
     Raises:
         ParameterError: accelerations of inputs that prescribe no velocity.
@@ -439,10 +443,11 @@ def prescribed_state_space(model: ObservedPHDAE, accelerations: Sequence[str]) -
 
 
 def _rate_inputs(model: ObservedPHDAE, accelerations: Sequence[str], tie_ports: Array) -> Array:
-    """Return a mask, shape (inputs,), of those inputs of a linear model whose time derivatives the user gives in
-    their place. ``accelerations`` names inputs, or ports with all their inputs. Each of them must prescribe a
-    velocity, which means a nonzero column in ``tie_ports`` (constraints, inputs); otherwise, and for a single
-    text, ``ParameterError`` is raised."""
+    """Return a mask of those inputs of a linear model that are replaced by their time derivatives, shape (inputs,).
+    ``accelerations`` names them, or ports with all their inputs. Each must prescribe a velocity: its column of
+    ``tie_ports`` (constraints, inputs) is not zero. Otherwise, and for a text in place of a list, raise
+    ``ParameterError``.
+    """
     if isinstance(accelerations, str):
         raise ParameterError(f"accelerations must be a list of ports or inputs, got {accelerations!r}")
     owners = [port.name for port in model.ports for _ in range(port.size)]

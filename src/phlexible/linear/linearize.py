@@ -108,10 +108,11 @@ def _space(placed: PlacedBody, body: FloatingBody, stress: StressContinuity) -> 
 
 
 def _springs(system: System, point: OperatingPoint) -> tuple[Array, sparse.csr_array, list[StateGroup]]:
-    """Return all springs of a system about an operating ``point``, as stiffnesses (k,), a sparse matrix and state
-    names. The matrix (k, velocities) has the derivatives of spring lengths or angles with respect to small
-    motions. Force elements of nonzero stiffness come first, then sticking friction, then contact pairs. Raise
-    ``EquilibriumError`` for a force element of negative stiffness."""
+    """Return stiffnesses (k,), rows (k, velocities) and state names of all springs of a system at an operating
+    ``point``. Times a small motion, a row gives the change of the spring's length or angle. Force elements of
+    nonzero stiffness come first, then sticking friction, then the principal stiffnesses of contact pairs. Raise
+    ``EquilibriumError`` for a force element of negative stiffness.
+    """
     state = point.state
     elements = element_state(system, system.at(state), state)
     stiffness = np.array(
@@ -301,10 +302,11 @@ def _first_order(
     ports: tuple[Port, ...],
     strains_first: bool,
 ) -> LinearPHDAE:
-    """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``). Its states are
-    velocities v, strains or stresses s, strains of viscoelastic branches, and multipliers of constraints; s comes
-    first if ``strains_first``. ``strains`` is a tuple of matrices E, B and Q with E ds/dt = B v and stresses Q s.
-    ``states`` are the names, units and sizes of these groups, ``ports`` name the inputs."""
+    """Return a first-order port-Hamiltonian model from second-order matrices (``mechanics``) and from equations E
+    ds/dt = B v of strains or displacements s. ``strains`` is the tuple (E, B, Q), where Q s are the stresses.
+    States are the velocities v, s, strains of viscoelastic branches and multipliers of constraints, in this order,
+    but s first if ``strains_first``. ``states`` has their names, units and sizes, ``ports`` those of the inputs.
+    """
     compliance, rates, efforts = strains
     n, count, rows = mechanics.size, compliance.shape[0], mechanics.constraint_matrix.shape[0]
     still, ties, G = sparse.csr_array((count, count)), sparse.csr_array((rows, rows)), mechanics.constraint_matrix
@@ -337,10 +339,10 @@ GOES_ON = 0.3  # relative gap of joints that a prescribed rotation opens within 
 
 
 def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics) -> tuple[str, ...]:
-    """Return a tuple with one text on the fastest initial rotation of a body that a linear model at rest does not
-    describe; empty if there is none. It is empty below a tolerance, if the springs stop the rotation within 1 rad
-    (by energies), or if prescribed motions stop it. ``resting`` is the state of linearization, ``mechanics`` its
-    matrices.
+    """Return a text on the fastest initial rotation of a body that a linear model at rest does not describe, in a
+    tuple; empty if there is none. There is none if no body rotates, if by the energies the model's springs stop the
+    rotation within 1 rad, or if prescribed motions go on without it. ``resting`` is the state of linearization,
+    ``mechanics`` its matrices.
 
     There is none where the model at rest makes it a vibration of less than 1 rad, as of a pendulum.
 
@@ -436,10 +438,10 @@ def _state_after(system: System, state: State, time: float) -> State:
 
 
 def _multipliers_after(system: System, point: OperatingPoint, after: State, mass: sparse.csr_array) -> Array:
-    """Return the joint multipliers (constraints,) in the rotated state ``after`` with which applied plus joint
-    forces in body axes equal those at the operating ``point``. Loads are taken at the time of ``point``. A
-    saddle-point system with the ``mass`` matrix gives the independent multipliers; redundant ones are zero. Raise
-    ``EquilibriumError`` if the forces left over exceed a tolerance.
+    """Return the joint multipliers, shape (constraints,), that balance the forces in the rotated state ``after`` as
+    those of ``point`` do there. Applied plus joint forces in body axes are then the same in both; loads are those
+    at the time of ``point``. Redundant multipliers are zero; the others solve a saddle-point system with the
+    ``mass`` matrix. Raise ``EquilibriumError`` if the forces left over exceed a tolerance.
 
     Raises:
         EquilibriumError: no multipliers give these forces.

@@ -111,9 +111,9 @@ class InnerStrains:
         return InnerStrains(self.time, own[kept], stiffness, tuple(self.names[k] for k in kept))
 
     def reduced(self) -> "InnerStrains":
-        """Return an equivalent set of as few strains of viscoelastic branches as possible, with unit stiffness,
-        that exerts the same forces on the motions. They are eigenvectors, times the root of the eigenvalue, of the
-        stiffness matrix of all branches with dashpots at rest. Eigenvalues up to round-off are left out.
+        """Return as few strains as possible, of unit stiffness, that exert the same forces on the motions as these
+        of viscoelastic branches. They are eigenvectors, times the root of the eigenvalue, of the stiffness that the
+        branches have while no dashpot moves (``fast_stiffness``). Eigenvalues up to round-off are left out.
 
         The strains of one time that follow few motions stay in the span of what these strain.
         """
@@ -200,10 +200,11 @@ def _laws(springs: ElementState, state: State, motion: sparse.csr_array) -> Iter
 
 
 def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[Law]:
-    """Yield a tuple for each viscoelastic force element: its relaxation law (Maxwell branches), a derivative, the
-    factor 1 and a description of its state. The derivative, one sparse row, is of the element's length, angle or
-    strain with respect to small motions. ``motion`` is the matrix from small motions to velocities. Elements
-    without relaxation are skipped."""
+    """Yield for each viscoelastic force element its Maxwell branches, a row, the stiffness factor 1 and a
+    description of its state. The row, sparse (1, velocities), gives the change of the element's length, angle or
+    strain by a small motion; ``motion`` is the matrix from small motions to velocities. Elements without branches
+    are skipped.
+    """
     rows = sparse.csr_array(elements.rows @ motion)
     for k, (element, force) in enumerate(elements.system.forces):
         if force.relaxation:
@@ -215,9 +216,11 @@ def _of_elements(elements: ElementState, motion: sparse.csr_array) -> Iterator[L
 def in_blocks(
     groups: Sequence[InnerStrains], motions: int
 ) -> tuple[sparse.csr_array, sparse.csr_array, sparse.csr_array]:
-    """Return sparse matrices S, S B and S / tau of all viscoelastic strains of a model. ``groups`` has one group
-    of strains for each relaxation time tau [s]. S is the block-diagonal stiffness of the branches; B, shape
-    (strains, ``motions``), gives strain rates from velocities. Without groups, all three have no rows."""
+    """Return the sparse matrices S, S B and S / tau of all viscoelastic strains of a model, for its first-order
+    equations. S is the block-diagonal stiffness of the branches; B, shape (strains, ``motions``), gives strain
+    rates from velocities; tau are the relaxation times [s]. ``groups`` has the strains of each relaxation time.
+    Without groups the matrices have no rows.
+    """
     if not groups:
         none = sparse.csr_array((0, 0))
         return none, sparse.csr_array((0, motions)), none
@@ -317,9 +320,10 @@ def _is_slack(body: AbsoluteBody, group: QuadraticStrains, q: Array) -> bool:
 
 
 def transport_matrix(body: FloatingBody, nu: Array) -> Array:
-    """Return the matrix A (N, N) with which the velocities of a body in steady motion change in a small motion x,
-    in body axes: ``delta(nu) = dx/dt + A x``. A has cross products with the steady linear and angular velocity
-    ``nu`` (N,); rows and columns of elastic coordinates are zero."""
+    """Return the matrix A (N, N) that a small motion x of a body in steady motion needs to give the change of its
+    velocities: ``delta(nu) = dx/dt + A x``. All are in body axes. A consists of cross products with the steady
+    linear and angular velocity in ``nu`` (N,); rows and columns of elastic coordinates are zero.
+    """
     v, w, _ = split_velocity(body, nu)
     full = np.zeros((6 + body.elastic_count,) * 2)
     full[:3, :3] = full[3:6, 3:6] = cross_matrix(w)
@@ -578,9 +582,9 @@ def _motions(system: System, state: State) -> sparse.csr_array:
 
 
 def _rate_rows(elements: ElementState, motion: sparse.csr_array, laws: list[LawSlopes]) -> sparse.csr_array:
-    """Return the matrix (rows, velocities) that gives the rates of dampers and of measured values of ``laws``.
-    Rates of all dampers among force ``elements`` come first, times the root of their damping. ``laws`` are forces
-    that are functions of the state. ``motion`` converts the rates of small motions to velocities of the state.
+    """Return a matrix (rows, velocities) that gives rates from the rates of small motions. First are the rates of
+    all dampers among the force ``elements``, each times the root of its damping, then those of the values that
+    ``laws``, users' functions of the state, measure. ``motion`` is the matrix from small motions to velocities.
 
     Where bodies turn and L or B do not turn with them, B x has the rate B dx/dt + dB/dt x.
     """

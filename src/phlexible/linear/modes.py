@@ -455,8 +455,9 @@ def _kernel(matrix: Array, round_off: float) -> Array:
 def _self_stresses(model: ObservedPHDAE, rigid: int) -> int:
     """Return the number of independent self-stresses (stresses in equilibrium without loads) of a linear model in
     stress form. It is the number of stress states minus the number of deformations, which is velocities minus
-    constraints minus ``rigid`` (number of rigid modes). It is zero for a model in displacement form or without
-    known matrices."""
+    constraints minus ``rigid``, the number of rigid modes. It is zero for a model in displacement form, or one
+    without second-order matrices.
+    """
     mechanics = model.mechanics
     if mechanics is None or model.form is not Form.STRESS:
         return 0  # displacements that obey the joints

@@ -142,10 +142,11 @@ def observed(
     units: tuple[str, ...] = (),
     form: Form | None = None,
 ) -> ObservedPHDAE:
-    """Return a copy of a linear port-Hamiltonian ``model`` with additional outputs. ``output_matrix`` (outputs,
-    states) times the states, differentiated with respect to time as often as ``differentiations`` says, gives
-    them. ``units`` are the outputs' units, ``form`` says which variables the states are. ``mechanics`` are the
-    second-order matrices and ``linear`` the linearized mechanism, or None. Nothing is checked."""
+    """Return a copy of a linear port-Hamiltonian ``model`` with chosen outputs: ``output_matrix`` (outputs, states)
+    times the states. ``outputs`` are their names, ``units`` their units; ``differentiations`` says how often each
+    is differentiated with respect to time. ``form`` says which variables the states are. The second-order matrices
+    ``mechanics`` and the linearized mechanism ``linear`` are stored if there are any. Nothing is checked.
+    """
     return ObservedPHDAE(
         **field_values(model, LinearPHDAE),
         outputs=outputs,

@@ -56,10 +56,11 @@ class Tangents(NamedTuple):
 def tangents_of(
     system: System, indices: IntArray, stiffness: Array, damping: Array, forces: Array, balanced: Array
 ) -> Tangents:
-    """Assemble three matrices that contact and friction add to small motions of a system: conservative stiffness,
-    circulatory stiffness and damping, shape (velocities, velocities) each. ``stiffness`` and ``damping``, shape
-    (velocities, k), are derivatives of the forces with respect to the k velocities ``indices``. ``forces`` are the
-    forces at the pose; those that other forces balance (``balanced``) add a geometric stiffness.
+    """Return the conservative stiffness, circulatory stiffness and damping that contact and friction add to small
+    motions, each (velocities, velocities). ``stiffness`` and ``damping``, shape (velocities, k), are derivatives of
+    the forces with respect to pose and velocities in the components ``indices`` (k,). ``forces`` are the forces at
+    the pose; those in ``balanced``, which other forces balance, add the geometric stiffness of moments in body
+    axes.
 
     Args:
         system: that moves.
@@ -175,9 +176,10 @@ class RestEquations:
         return -missed[0, : self.memory.counts["velocities"]]
 
     def after_step(self, state: State, velocity: Array | None = None, multipliers: Array | None = None) -> State:
-        """Return a state with the history variables (such as deflections of friction springs) that it has after
-        one time step of one second. The step begins at rest in ``state`` and has the given ``velocity`` at its end
-        (None: at rest) and joint ``multipliers`` (None: zero). The pose is unchanged.
+        """Return a copy of ``state`` with the history variables that it has after one time step of one second, at
+        the same pose. They are deflections of friction springs and others. The step begins at rest and has the
+        given ``velocity`` at its end (None: at rest), so that contacts slip by half of it, and the joint
+        ``multipliers`` (None: zero), which set friction limits.
 
         Args:
             state: the pose, where the step begins at rest.
@@ -215,9 +217,10 @@ class RestEquations:
 
     @cached_property
     def _slow(self) -> "RestEquations":
-        """Copy of these equations in which all viscoelastic branches have a relaxation time of 1e30 s, so
-        that they act as springs; these equations themselves without branches. In a time step of -1 s their
-        forces would grow by exp(1 s / tau)."""
+        """Copy of these equations in which viscoelastic branches act as springs, with a relaxation time of 1e30 s;
+        these equations themselves if there are none. In a time step of -1 s the forces of branches would grow by
+        exp(1 s / tau).
+        """
         times = self.memory["fading_time"]
         return self.with_tables({"fading_time": np.full_like(times, 1e30)}) if len(times) else self
 
@@ -475,10 +478,11 @@ class StickingFriction(PickledFields):
         return self._tangents(state, there.multipliers, shares, there.forces * is_balanced)
 
     def independent_rows(self, there: BentBristles, sticks: BoolArray) -> list[tuple[int, float, Array]]:
-        """Return a list of tuples, one for each friction spring (bristle) in the mask ``sticks`` at the pose of
-        ``there``. A tuple has the index of the force element, the spring stiffness k, and the derivative of its
-        deflection with respect to the pose. That derivative, shape (rows, velocities) with independent rows, comes
-        from an eigenvalue decomposition of the spring's stiffness matrix."""
+        """Return for each friction spring in the mask ``sticks`` a tuple: index of its force element, stiffness,
+        and independent rows (k, velocities). At the pose of ``there``, rows times a small motion are k deflections,
+        whose energy is that of the spring. They come from an eigenvalue decomposition of the spring's stiffness
+        matrix.
+        """
         state, found = self._state(there.state, np.zeros((self.count, len(BRISTLE))), self.has_slipped), []
         nothing = np.zeros_like(there.forces)
         for own in np.flatnonzero(sticks):
@@ -489,11 +493,12 @@ class StickingFriction(PickledFields):
         return found
 
     def _tangents(self, state: State, multipliers: Array | None, factors: Array, forces: Array) -> Tangents:
-        """Return the stiffness and damping matrices of friction springs (bristles) in a state, their own
-        stiffness multiplied by ``factors``, shape (bristles,). Tangents with negligible factors are subtracted
-        from tangents with these, so that only the springs remain; entries at round-off become zero. Friction
-        limits depend on the joint ``multipliers``. ``forces`` are the springs' generalized forces, which add
-        geometric stiffness."""
+        """Return the stiffness and damping of friction springs (bristles) in a ``state``, with their stiffness
+        multiplied by ``factors``, shape (bristles,). It is the difference of all tangents with these and with
+        negligible factors, so that only the springs remain; entries at round-off become zero. Friction limits
+        depend on the joint ``multipliers``. ``forces`` are the springs' generalized forces, which add geometric
+        stiffness.
+        """
         numbers, changes = self._deflecting_velocities(state), list[Array]()
         for each in (factors, SOFT):
             self.set_factors(each)
@@ -503,10 +508,11 @@ class StickingFriction(PickledFields):
         return tangents_of(self.system, numbers, stiffness, damping, forces, forces)
 
     def _loosen(self, there: BentBristles, bristles: Array, sticks: BoolArray) -> tuple[State, Array]:
-        """Return a state and factors of the spring stiffness, shape (bristles,), with which friction springs
-        outside of the mask ``sticks`` exert a constant force. Such springs get a very small factor and a
-        deflection enlarged by the inverse; springs that stick have factor 1. ``there`` has the pose, ``bristles``
-        the deflections."""
+        """Return a state and stiffness factors, shape (bristles,), by which all friction springs that do not stick
+        exert a constant force. A spring outside of the mask ``sticks`` gets a very small factor, and in the state a
+        deflection enlarged by its inverse; springs that stick have factor 1. ``there`` has the pose, ``bristles``
+        the deflections.
+        """
         shares = np.where(sticks, 1.0, SLACK)
         own = bristles * np.where(sticks, 1.0, (1 - ROUND_OFF) / SLACK)[:, None]
         own[:, 1] = bristles[:, 1]
@@ -603,10 +609,12 @@ class PairsAtRest:
         }
 
     def with_constant_friction(self, state: State, slips: Slips) -> tuple[State, dict[str, Array]]:
-        """Return a copy of ``state``, and a dictionary with a changed model array, that replace friction springs
-        of slipping contact pairs by constant forces. A constant force is a very soft spring with a long
-        deflection; the array ``member_hold`` has the softness. In contact groups, deflections of slipping pairs
-        become zero instead. ``slips`` has a mask (sliding, rolling, drilling) by number of the pair."""
+        """Return a state and changed model arrays with which slipping contact pairs exert constant friction forces.
+        Such a force is that of a very soft friction spring with a long deflection: the state has the deflections,
+        the array "member_hold" in the dictionary the factors of the stiffness. In contact groups, deflections of
+        slipping pairs become zero instead. ``slips`` has for each pair, by its number, a mask (sliding, rolling,
+        drilling).
+        """
         self.equations.begin(state)
         hold = np.ones((self._memory.counts["members"], 3))
         for bristles, number, _ in self._bristles():
@@ -685,9 +693,10 @@ class PairsAtRest:
         return self.equations.with_tables({name: np.zeros_like(self._memory[name]) for name in PUSHES})
 
     def slips(self, state: State) -> Slips:
-        """Return, by the number of each contact pair, a mask of three: whether its sliding, rolling and drilling
-        friction is at its limit. That is so where friction springs which are deflected further in a trial step do
-        not keep this deflection, or where the pair has slipped before."""
+        """Return for each contact pair, by its number, whether its sliding, rolling and drilling friction is at the
+        limit, as a mask. It is if a friction spring that is deflected further does not keep this deflection in a
+        trial step, or if the pair is marked as slipping before.
+        """
         if not self._contacts:
             return {}
         self.equations.begin(state)

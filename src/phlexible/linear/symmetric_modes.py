@@ -193,10 +193,11 @@ def _dense_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -
 
 
 def _with_zeros(mechanics: LinearMechanics, squares: Array, shapes: Array) -> tuple[Array, Array]:
-    """Return squared frequencies [1/s^2], shape (modes,), and mode shapes, (n, modes), with low frequencies as
-    accurate as high ones. A solver's ``squares`` have errors relative to the largest. Therefore modes far below
-    the largest are solved again by Rayleigh-Ritz in the span of their ``shapes``, repeatedly. Squares below the
-    round-off of x . K x become zero, for a shape x and the stiffness K of ``mechanics``."""
+    """Return squared frequencies [1/s^2], shape (modes,), and shapes (n, modes) of modes such that low frequencies
+    are as accurate as high ones. The given ``squares`` of a solver have errors relative to the largest; modes far
+    below it are computed again by Rayleigh-Ritz in the span of their ``shapes``, repeatedly. Squares below the
+    round-off of x . K x, with the shape x and the stiffness K of ``mechanics``, become zero.
+    """
     K, M, squares, shapes = mechanics.stiffness, mechanics.mass, squares.copy(), shapes.copy()
     low = np.arange(len(squares))
     while len(low := low[np.abs(squares[low]) < LOW * np.abs(squares[low]).max(initial=0.0)]):
@@ -210,10 +211,11 @@ def _with_zeros(mechanics: LinearMechanics, squares: Array, shapes: Array) -> tu
 
 
 def _few_elastic_modes(mechanics: LinearMechanics, count: int, rigid: _RigidMotions) -> tuple[Array, Array]:
-    """Return squared frequencies [1/s^2], ascending, and shapes (n, count) of all elastic modes of a second-order
-    model with few of them besides many ``rigid`` motions. ``count`` is their exact number. Random vectors,
-    projected onto motions that joints allow and that are orthogonal to rigid ones, span them. A dense eigenvalue
-    problem in this basis follows; low frequencies come from its inverse, which is more accurate."""
+    """Return squared frequencies [1/s^2], ascending, and shapes (n, count) of all elastic modes of a model that has
+    few of them and many ``rigid`` motions. ``count`` is their exact number. They are spanned by as many random
+    vectors, projected onto motions that joints allow and that are orthogonal to rigid ones. A dense eigenvalue
+    problem in this basis follows; low frequencies come from its inverse, which is more accurate.
+    """
     mass, scale, rng = mechanics.mass, natural_scale(mechanics.mass), np.random.default_rng(0)
     allowed = SaddlePoint(mass, mechanics.constraint_matrix, scale=scale)
     basis = scale[:, None] * rng.normal(size=(mechanics.size, count))

@@ -127,10 +127,11 @@ def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> A
 
 
 def _with_whole(answers: Answers, basis: Array, columns: list[Array], most: float) -> Array:
-    """Return a reduction ``basis`` (n, k) extended by the arrays of the list ``columns``, orthonormal in the
-    metric of ``answers`` (by Gram-Schmidt). Each array has one column, or a vector and its partner (real and
-    imaginary part of a response). The partner is appended only if the vector is linearly independent of the basis.
-    The extension ends before the first array that would give more than ``most`` columns."""
+    """Return a reduction ``basis`` (n, k) extended by ``columns``, orthonormal in the metric of ``answers`` (by
+    Gram-Schmidt). Each array of the list has a vector, and possibly a second one that belongs to it (the other of
+    real and imaginary part, the stresses of velocities), which is only appended if the first is linearly
+    independent of the basis. The extension ends before the first array that would give more than ``most`` columns.
+    """
     for each in columns:
         if basis.shape[1] + each.shape[1] > most:
             break
@@ -168,10 +169,9 @@ def real_columns(answers: ComplexArray | Array) -> Array:
 
 
 def by_energy(metric: sparse.csr_array, answers: ComplexArray | Array) -> ComplexArray | Array:
-    """Return combinations of the responses ``answers`` (n, k) that are orthogonal in the energy (``metric``), most
-    energy first. They are ``answers`` @ z with eigenvectors z of the energy matrix; those with energies at
-    round-off are left out, and then all ``answers`` follow as further columns. Near a resonance the first column
-    is the mode.
+    """Return combinations of the responses ``answers`` (n, k) that are orthogonal in the energy matrix ``metric``,
+    most energy first. Near a resonance the first one is the mode. Combinations with an energy at round-off are left
+    out; if there are any, all ``answers`` follow as further columns, since small ones are exact there.
 
     Args:
         metric: energy matrix, shape (n, n).

@@ -74,9 +74,9 @@ def _with_constants(
 
 
 def refuse_drifting(small: Array, speeds: Callable[[Array], Array]) -> None:
-    """Raise a ``ModelError`` if a reduced model has null vectors that are states in which the full model changes.
-    It would drift without bound. Null vectors are those of ``small`` (k, k), the matrix J - R of the reduced
-    model, by singular values below 1e-9 of the largest. ``speeds`` is called once with these vectors (k, m), if
+    """Raise ``ModelError`` if a reduced model has constant states in which the full model would change, since it
+    would drift without bound. Constant states are null vectors of ``small`` (k, k), the matrix J - R of the reduced
+    model: singular values are below 1e-9 of the largest. ``speeds`` is called once with these vectors (k, m), if
     there are any, and returns how fast the full model changes in each, shape (m,).
 
     Args:
@@ -157,10 +157,10 @@ def balanced_basis(form: NormalForm, order: int) -> Array:
 
 
 def _pairs(form: NormalForm, directions: Array, count: int, floor: float) -> Array:
-    """Return a basis, shape (n, k), of at most ``count`` velocity vectors and the stresses whose rates they cause,
-    by a singular value decomposition. It captures the ``directions`` of states (columns, weighted by their length)
-    best; their stresses count through the velocities that strain to them. Velocities with singular values up to
-    ten times ``floor`` are left out as round-off.
+    """Return a basis of states, shape (n, k), of at most ``count`` velocity vectors and of the stresses whose rates
+    they cause. They span the given ``directions`` (columns, weighted by their lengths) as well as possible, by a
+    singular value decomposition; stresses in the directions count by the velocities that cause them. Velocities
+    with singular values up to ten times ``floor`` are left out as round-off.
 
     At most ``count`` motions, of those that are moved more than ``floor``.
 

@@ -123,10 +123,11 @@ def state_reduction(model: ObservedPHDAE, basis: StateBasis) -> ObservedPHDAE:
 
 
 def _needed_ties(model: ObservedPHDAE, Z: Array, tied: IntArray) -> tuple[Array, Array, Array]:
-    """Return constraint directions, input rows and output columns of the multipliers that a reduced model must
-    keep. It must where inputs prescribe velocities or outputs are constraint forces. Directions are combined to
-    orthonormal ones; all arrays are empty if none are needed. ``Z`` has the projection vectors, ``tied`` the
-    indices of all multipliers. Contradictory inputs or outputs raise ``ModelError``."""
+    """Return directions, input rows and output columns of the constraint multipliers that a reduced model must
+    keep. It must if inputs prescribe velocities or outputs are constraint forces. All arrays are empty if there are
+    none. ``Z`` projects the equations (its columns are states); ``tied`` are the indices of all multipliers.
+    Directions are combined to orthonormal ones. Contradicting inputs or outputs raise ``ModelError``.
+    """
     forces = np.asarray(Z.T @ model.structure[:, tied])
     ports, outputs = model.port_map[tied].toarray(), model.output_matrix[:, tied].toarray()
     if not ports.any() and not outputs.any():
@@ -178,10 +179,11 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis of velocities and of the stresses that they cause, for reducing a model to at most ``order``
-    states. ``basis`` is a function, called once with second-order matrices and a count, that returns motions as
-    columns. With ``flexible`` (indices), rigid states do not count. If ``with_tied``, motions for prescribed
-    velocities are added and not counted. Raise ``ParameterError`` for an order too low or too high.
+    """Return a basis of velocities and of the stresses that they cause, by which a model is reduced to at most
+    ``order`` states. ``basis`` is called once with second-order matrices and a number, and returns at most so many
+    motions as columns. With ``flexible`` (indices of states), rigid motions with hardly any energy in these states
+    do not count. If ``with_tied``, motions for prescribed velocities are added, which do not count either. Raise
+    ``ParameterError`` for an order too low or too high.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.
@@ -247,10 +249,10 @@ def _energies(source: CondensedModel, states: Array) -> Array:
 
 
 def _stresses(source: CondensedModel, motions: Array, first: int, self_stresses: Array) -> tuple[Array, int]:
-    """Return stress states as columns orthonormal in the energy, shape (n, k), and the number of the first group
-    of them. The first group spans the ``self_stresses`` and the stresses caused by the ``first`` columns of
-    ``motions`` (displacements), the second those by the rest. Motions without strain are left out. Raise
-    ``ModelError`` if an output sees a strainless motion, ``IndefiniteEnergyError`` for an indefinite energy.
+    """Return stress states as energy-orthonormal columns, shape (n, k), and how many of them come first in a
+    reduction. These span the ``self_stresses`` and the stresses caused by the ``first`` columns of ``motions``
+    (displacements), the rest those caused by the other columns. Motions without strain are left out. Raise
+    ``ModelError`` if an output sees such a motion, ``IndefiniteEnergyError`` for an indefinite energy.
 
     Returns:
         The columns, and how many of these belong to other stresses and to the first motions.
