@@ -39,7 +39,8 @@ ADDRESSES = ("energy_address", "slope_address", "soft_energy", "soft_derivative"
 
 
 class UserEnergies:
-    """Functions of users in the tables of a model.
+    """Energy functions that users wrote, as far as a model's arrays refer to them. They are compiled for a library,
+    and addresses in the arrays are replaced by indices of the functions.
 
     Args:
         assembly: of the model.
@@ -73,9 +74,10 @@ class UserEnergies:
         return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
 
     def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
-        """Return the ``content`` of the model's array ``table`` as the library stores it. In arrays of addresses
-        of user functions each address is replaced by the function's index (0: none), flattened; other arrays are
-        returned unchanged."""
+        """Return the ``content`` of the model's array ``table`` (its name) as the library stores it. In arrays of
+        addresses of user functions, each address is replaced by the number of the function from 1 on (0: none),
+        flattened; other arrays are returned unchanged.
+        """
         if table not in ADDRESSES:
             return content
         return np.array([self._indices.get(int(x), 0) for x in content.ravel()], dtype=np.int64)
@@ -486,8 +488,8 @@ class ModelData:
 
     @property
     def _tape_begin(self) -> int:
-        """Return the index in the library's work array ``scratch`` at which the values of the tape begin. The tape
-        is the list of recorded operations that computes sensor outputs.
+        """Index in the library's work array ``scratch`` at which the results of the recorded operations (the tape)
+        begin, from which outputs are computed. Before it is what compiled code measures.
 
         Before it are velocities, drifts, moving vectors, what is measured, and vectors and angles of one source.
         """
@@ -583,7 +585,9 @@ def _aligned_tables(tables: Mapping[str, NDArray[np.generic]]) -> list[tuple[int
 
 
 class _Measured(NamedTuple):
-    """C data of functions of time, sources and the tape: numbers, then rows of their tables.
+    """Data in C of everything that a library evaluates by lists: functions of time, measured sources, recorded
+    operations (the tape), and controllers. All integers and all floats are in two flat arrays; rows of the tables
+    refer to these by index.
 
     The first ``moving`` numbers are those of given vectors and paths.
     """

@@ -189,10 +189,11 @@ class FmuFiles:
             SubElement(SubElement(parent, "ScalarVariable", words), "Real", numbers)
 
     def _write_structure(self, parent: Element) -> None:
-        """Add the outputs of an FMU with their dependencies to ``parent``, the XML element of its model
-        structure. Most outputs list no dependency; in FMI 2 they list the time if the model depends on it.
-        Accelerations have no list, which means that they depend on all inputs. With parameters, initial
-        unknowns have no list either."""
+        """Add the outputs of an FMU with their dependencies to ``parent``, the XML element of its model structure.
+        Outputs depend on no input, and in FMI 2 list the time if the model depends on it. For accelerations the
+        list is omitted, which means that they depend on all inputs; it is also omitted for initial values of a
+        model with parameters.
+        """
         is_two, outputs = self.version == 2, [k for k, each in enumerate(self.variables) if each.kind == "OUTPUT"]
         own = "" if self.data.is_steady else str(int(is_two))  # of the time, the first variable
         for words in ("Outputs", "InitialUnknowns") if is_two else ("Output", "InitialUnknown"):

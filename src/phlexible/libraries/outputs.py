@@ -30,20 +30,22 @@ NEGLIGIBLE = 1e-6
 
 
 class PathNumber(TapeNumber):
-    """Value of a path, before which its cosine and sine are measured."""
+    """Symbolic number for the value of a prescribed path. Compiled code has stored its cosine and sine in the two
+    entries before it, so that these need no operation.
+    """
 
     __slots__ = ()
 
     def cos(self) -> TapeNumber:
-        """Return the cosine of a prescribed path's value as a symbolic number (entry of the tape, the list of
-        recorded operations). It is the entry two before the value, which compiled code measures; no operation is
-        added."""
+        """Return the cosine of this prescribed path as a symbolic number, without recording an operation: compiled
+        code has stored it two entries before the value.
+        """
         return self.tape.number(self.tape.index(self) - 2)
 
     def sin(self) -> TapeNumber:
-        """Return the sine of a prescribed path's value as a symbolic number (entry of the tape, the list of
-        recorded operations). It is the entry before the value, which compiled code measures; no operation is
-        added."""
+        """Return the sine of this prescribed path as a symbolic number, without recording an operation: compiled
+        code has stored it in the entry before the value.
+        """
         return self.tape.number(self.tape.index(self) - 1)
 
 
@@ -83,8 +85,10 @@ class TapedRun(RecordedRun):
         )
 
     def continued_values(self, coordinate: Coordinate) -> Array | None:
-        """Return the position along a line as a symbolic number of the state, shape (1,), which each time step
-        continues. Return None for other coordinates: their formulas need no search for a piece of a line."""
+        """Return the position along a line as a symbolic number of the state, shape (1,), if the state has it. Each
+        time step continues it from the last one. None for other coordinates, whose formulas need no search for a
+        piece of a line.
+        """
         rows = self.system.rows
         related = [each.coordinate for each in rows.related] if isinstance(rows, ConstraintSet) else []
         if not isinstance(coordinate, LineCoordinate) or coordinate not in related:
@@ -92,8 +96,10 @@ class TapedRun(RecordedRun):
         return self.recording.theta[:, related.index(coordinate) - len(related)]
 
     def rate(self, values: Array) -> Array:
-        """Return ``values`` unchanged and append them to the list ``differentiated``. Compiled code differentiates
-        the values in this list with respect to time, by their difference over a time step."""
+        """Return the symbolic ``values`` unchanged, but mark that the sensor which uses them is a time derivative.
+        They are appended to ``differentiated``; compiled code computes the output by its difference over a time
+        step.
+        """
         self.differentiated.append(values)
         return values
 
@@ -147,8 +153,9 @@ class MeasuredValues:
 
     @cached_property
     def _ambiguous(self) -> list[int]:
-        """Return the ascending indices of the scalar constraints that are involved in a redundancy. Their
-        multipliers are not unique and cannot be determined from one state."""
+        """Ascending indices of the scalar constraints that are linearly dependent on others or that others depend
+        on, at the start. Their multipliers are not unique and cannot be determined from one state.
+        """
         state = self.run.recording.state(0)
         found = redundancies(self._assembly.system, state, self.run.instants)
         return sorted({row for each in found for row, c in each.combination.items() if abs(c) > NEGLIGIBLE})
@@ -177,10 +184,10 @@ class MeasuredValues:
         return TapedRun(system, recording, velocities_on_joints=self._velocities[None], measured=measured)
 
     def of_source(self, name: str, origin: object) -> list[TapeNumber]:
-        """Return symbolic numbers (entries of the list of recorded operations) for the coordinates and rates of
-        the joint or point ``origin``, which compiled code measures. The joint or point is registered at its first
-        use. ModelError is raised if compiled code cannot measure it; ``name`` is the controller or sensor, for
-        messages.
+        """Return symbolic numbers for the coordinates and rates of a joint, or position and velocity of a point,
+        that compiled code measures. The joint or point ``origin`` is registered at its first use. A symbolic number
+        stands for a result in the list of recorded operations (the tape). Raise ``ModelError`` if compiled code
+        cannot measure it; ``name`` is the controller or sensor, for messages.
 
         Raises:
             ModelError: a joint whose coordinates compiled code does not measure.
@@ -330,8 +337,8 @@ class OutputTables:
         return Outputs(found, self._measured.sources, tuple(self._tape.entries))
 
     def measured(self, name: str, items: Sequence[object]) -> tuple[int, int]:
-        """Add the operations that compute a controller's measurements of joints, points or sensors (``items``) to
-        the list of recorded operations. Return the range (first, end) of the resulting entries. Raise
+        """Record the operations that compute what a controller measures, and return the range (first, end) of the
+        results in the list. ``items`` are joints, points or sensors, in the order of the controller's inputs. Raise
         ``ModelError`` for sensors that count full turns from sample to sample; ``name`` is the controller in
         messages.
 
@@ -365,10 +372,10 @@ class OutputTables:
         return Output(name, sensor.unit, str(sensor), components, len(values), *counted, start, is_acceleration)
 
     def _values(self, name: str, sensor: Sensor) -> tuple[list, bool]:  # type: ignore[type-arg]  # numbers of the tape
-        """Return the values of a sensor as symbolic numbers, recorded by evaluating it once with them. Return also
-        whether they must be differenced over a time step, as for an acceleration. Raise ``ModelError`` if the
-        sensor uses operations that compiled code does not have, or belongs to another model; ``name`` is the
-        output's name in messages.
+        """Return the values of a sensor as symbolic numbers, and whether they must be differenced over a time step.
+        The sensor's formula is evaluated once with symbolic numbers, which records its operations. Raise
+        ``ModelError`` if it uses operations that compiled code does not have, or belongs to another model; ``name``
+        is the output's name in messages.
 
         Raises:
             ModelError: one that compiled models do not find, or of another model.

@@ -158,7 +158,8 @@ class ParameterFunctions:
 
 
 class FunctionFit:
-    """Fit of the functions by sampling the numbers.
+    """Fit of functions of the parameters to the values of a model, from models that are built at sampled parameter
+    values. A value is a sum of products with one function of each parameter.
 
     Args:
         ranges: of parameters.
@@ -208,10 +209,10 @@ class FunctionFit:
         return self._samples[key]
 
     def _best_families(self, number: int) -> IntArray:
-        """Return, for each value of a model, the index of the family of functions of one parameter that fits
-        samples of it best. Families are powers, reciprocals and others; fits are linear in them. The index is -1
-        for values that change by no more than round-off. ``number`` is the index of the parameter. Raise
-        ``ParameterError`` if the error of a value exceeds 1e-10 of its size.
+        """Return for each value of a model the index of the family of functions that fits its dependence on one
+        parameter best. ``number`` is the index of the parameter, of which samples are taken. Families are powers,
+        reciprocals and others, in which the fit is linear; -1 stands for a value that changes by no more than
+        round-off. Raise ``ParameterError`` if a value does not fit within 1e-10 of its size.
 
         Raises:
             ParameterError: a number is linear in none.
@@ -239,11 +240,12 @@ class FunctionFit:
         return np.where(is_changed, families, -1)
 
     def _coefficients(self, keys: Sequence[tuple[int, tuple[BasisFunction, ...]]], indices: IntArray) -> Array:
-        """Return the coefficients of some model values as sums of products of functions, with one function of each
-        parameter or the constant 1. The shape is (values, 1 + functions of the first parameter, ...). They
-        interpolate models built at all combinations of sampled parameter values. ``keys`` are pairs (parameter,
-        its functions), ``indices`` select the values. Too many products raise ``ParameterError``; coefficients at
-        round-off become zero."""
+        """Return the coefficients of the model values ``indices`` as sums of products, in which each parameter
+        contributes one function or the constant 1. ``keys`` are pairs (index of the parameter, its functions). The
+        shape is (values, 1 + functions of the first parameter, ...); entry 0 of an axis is the constant. The sums
+        interpolate models built at all combinations of sampled parameter values; if these are too many,
+        ``ParameterError`` is raised. Coefficients at round-off become zero.
+        """
         shape = tuple(1 + len(family) for _, family in keys)
         if prod(shape) > MOST_SAMPLES:
             names = ", ".join(self._ranges[k].name for k, _ in keys)
@@ -307,9 +309,10 @@ class FunctionFit:
 
 
 def _slopes(x: Array, values: Array) -> Array:
-    """Return the coefficients of basis functions x, shape (samples, functions), in sampled ``values`` relative to
-    the first sample, shape (functions, ...). Only the first 1 + functions samples are used, which determine the
-    coefficients (least squares)."""
+    """Return the coefficients, shape (functions, ...), with which basis functions reproduce the change of sampled
+    ``values`` from the first sample. x are the functions at the samples, shape (samples, functions). Only the first
+    1 + functions samples are used, which determine the coefficients.
+    """
     count = 1 + x.shape[1]
     first = (values[1:count] - values[0]).reshape(count - 1, -1)
     found = np.linalg.lstsq(x[1:count] - x[0], first, rcond=None)[0]

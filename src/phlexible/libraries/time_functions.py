@@ -40,7 +40,9 @@ ZERO = Piece(0.0, 1.0, (0.0,))
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Scalar function of time: waves (frequency [rad/s], factors of cosine and sine) and polynomial pieces."""
+    """Scalar function of time in the form that libraries evaluate: a sum of waves, plus a piecewise polynomial. A
+    wave is a tuple of frequency [rad/s] and the factors of cosine and sine.
+    """
 
     pieces: tuple[Piece, ...] = ()
     waves: tuple[tuple[float, float, float], ...] = ()
@@ -172,10 +174,11 @@ def mean_rates(column: Column, step: float) -> Column:
 
 
 def _sections(parts: Sequence[tuple[Piece, ...]], shifts: Sequence[float]) -> Iterator[tuple[float, list[Piece]]]:
-    """Yield (begin, pieces) for each time interval between breakpoints of several piecewise polynomials. Each
-    polynomial in ``parts`` has its breakpoints moved earlier by its entry of ``shifts`` [s]. ``pieces`` lists the
-    polynomial piece of each that is valid in the interval. The last interval has no end. Nothing is yielded if one
-    of the polynomials has no pieces."""
+    """Yield the time intervals in which none of several shifted piecewise polynomials changes its piece, as (begin,
+    pieces). Each polynomial in ``parts`` is shifted to earlier times by its entry of ``shifts`` [s]. ``pieces`` has
+    the piece of each that is valid in the interval; the last interval has no end. Nothing is yielded if one of the
+    polynomials has no pieces.
+    """
     if not all(parts):
         return
     begins = [np.array([piece.begin for piece in pieces[1:]]) for pieces in parts]
@@ -265,10 +268,11 @@ def _rounded(number: float, error: float) -> float:
 def _harmonic(
     signal: Columns, times: Array, y: Array, start: float, step: float, on_line: bool = False
 ) -> Column | None:
-    """Return a harmonic function of time that fits the samples y of ``signal`` at the ``times``; None if none
-    fits. It is c + a cos(w t) + b sin(w t), plus a linear term v t if ``on_line``. The frequency w follows from a
-    three-term recursion of equidistant samples, at 1, 16 or 256 time steps (``step`` [s]) from ``start`` on. It is
-    then refined by least squares."""
+    """Return a harmonic function of time that fits the samples y of ``signal`` at the ``times``, or None. It is c +
+    a cos(w t) + b sin(w t). If ``on_line``, a linear term v t is added. The frequency w follows from a three-term
+    recursion of equidistant samples from ``start`` on, 1, 16 or 256 time steps apart, and is then refined by least
+    squares. ``step`` is the time step [s].
+    """
     for stride in (step, 16 * step, 256 * step):
         if start + 67 * stride > times[-1]:
             break
@@ -290,10 +294,11 @@ def _harmonic(
 def _refined(
     signal: Columns, times: Array, y: Array, start: float, stride: float, w: float, on_line: bool
 ) -> Column | None:
-    """Return a harmonic function of time whose frequency is fitted in ever longer windows, or None if it does not
-    fit the samples y. It is a constant plus sine and cosine of w t, plus a straight line if ``on_line``. Windows
-    of ``signal`` begin at ``start`` [s]; their points are ``stride`` [s] apart. The frequency w [rad/s] rounded to
-    the fewest decimal digits that fits is preferred."""
+    """Return a harmonic function of time with a frequency near w [rad/s] that fits the samples y of ``signal`` at
+    the ``times``, or None. It is a constant plus sine and cosine, plus a straight line if ``on_line``. The
+    frequency is fitted in ever longer windows from ``start`` [s] on, the first of 64 times ``stride`` [s]. If it
+    fits rounded to few decimal digits, these are used.
+    """
     found: Array = np.zeros(5)
     for length in stride * 64 * 4.0 ** np.arange(8):
         if start + length > times[-1]:

@@ -241,9 +241,10 @@ def drawn_differently(first: PageParts, second: PageParts) -> list[str]:
 
 
 def _drawn_values(parts: PageParts) -> list[tuple[str, Array]]:
-    """Return a list of (name, values) for all bodies and surfaces that a live page draws, and for all moving
-    frames together. The values, one flat array for each name, are all numbers on which its drawing depends. Two
-    variants of a model are drawn alike if these lists are equal."""
+    """Return all numbers on which the drawing of a live page depends, as pairs (name, flat array). There is one
+    pair for each body and surface, and one for all moving ground frames. Two variants of a model are drawn alike if
+    these arrays are equal.
+    """
     scene = replace(scene_of(parts.run.now, np.array([0])), arrows=())
     found = []
     for number, body in enumerate(scene.bodies):

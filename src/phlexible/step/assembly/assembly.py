@@ -223,8 +223,8 @@ Graph = tuple[Any, ...]
 
 
 class Plan:
-    """Elimination and memory that mechanisms of one structure share: the graph's schedule, and the layout,
-    integers, functions and equal numbers of the tables.
+    """Data that mechanisms of one structure share: the order in which Newton's matrix is eliminated, and the last
+    memory, of which equal arrays are used again.
 
     Args:
         graph: bodies and their couplings.
@@ -239,18 +239,18 @@ class Plan:
         self._known: dict[tuple[object, ...], Tables] = {}
 
     def once(self, key: tuple[object, ...], make: Callable[[], Tables]) -> Tables:
-        """Return the tables that ``make()`` returns, as counts and arrays in one dictionary. They are made once
-        for each ``key`` and cached in this plan of the elimination; they may depend on nothing else."""
+        """Return the counts and arrays that ``make()`` returns, packed in one dictionary; they are made once for
+        each ``key`` and cached here. They may depend on the key and on this plan only.
+        """
         if key not in self._known:
             counts, arrays = packed(make())
             self._known[key] = {**counts, **arrays}
         return self._known[key]
 
     def memory(self, tables: Tables) -> Memory:
-        """Return the memory (arrays whose addresses compiled code reads) with the arrays ``tables`` of a
-        mechanism. It is connected to the compiled functions that the mechanism needs. If the last mechanism had
-        arrays of the same names and structure, equal arrays are used again. Input and memory are cached for the
-        next call, unless they are very large.
+        """Return a ``Memory`` with the arrays ``tables`` of a mechanism, connected to the compiled functions that
+        it needs. If the last mechanism had the same structure, its arrays are used again where they are equal.
+        Input and memory are cached for the next call, unless they are very large.
 
         Caching is one assignment: threads may do it at the same time. Memory of very large models is not cached.
         """
@@ -272,9 +272,10 @@ class Plan:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Return whether two arrays or lists of the model can be said to be equal quickly: both empty and of one
-    Python type, or equal lists of numbers. All other inputs give False, even equal arrays, since these are
-    compared later."""
+    """Return True if two arrays or lists of a model are seen to be equal without much work. They are if both are
+    empty and of one Python type, or equal lists of numbers. False does not mean that they differ: arrays are
+    compared later.
+    """
     if type(first) is list and type(second) is list and first:
         return type(first[0]) in (int, float) and first == second
     return (
@@ -449,9 +450,10 @@ def _family(
     sizes: tuple[int, ...],
     make: Callable[[], Tables],
 ) -> Tables:
-    """Return the arrays of a ``family`` of interactions, such as rods or soft bodies, for the compiled time step,
-    from ``make()``. If the family is empty, they depend only on ``sizes`` (such as dimension and number of loads).
-    Then they are made once and cached in ``plan``."""
+    """Return the arrays of a ``family`` of interactions (rods, soft bodies, contacts) for the compiled time step,
+    which ``make()`` computes. If the mechanism has none of the family, they depend only on ``sizes``, numbers such
+    as the dimension; then they are made once and cached in ``plan``.
+    """
     return make() if family else plan.once((type(family), *sizes), make)
 
 

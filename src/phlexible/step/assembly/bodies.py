@@ -53,8 +53,9 @@ SMALLEST = 6  # coordinates of a segment
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Segments of a long body, and moments about its undeformed centre of mass in place of those about its centre
-    of mass.
+    """Division of a long body's elastic coordinates into segments, each of which couples with the next only. Its
+    mass moments are about the undeformed centre of mass, since those about the centre of mass would couple all
+    coordinates.
 
     Attributes:
         ends: one past the last coordinate of each segment.
@@ -199,9 +200,10 @@ def _without_border(plane: Matrix, border: Array) -> Matrix:
 
 
 def _reaches(body: FloatingBody) -> IntArray:
-    """Return an ascending array of shape (n,) that says how far each elastic coordinate of a ``body`` couples.
-    Entry k is the index after the last coordinate with which any of the coordinates 0 to k couples. Coordinates
-    couple in mass moments, stiffness, damping or a common strain."""
+    """Return for each elastic coordinate k of a ``body`` the index after the last coordinate that couples with any
+    of 0 to k. The shape is (n,), and the indices ascend. Coordinates couple in mass moments, stiffness, damping or
+    a common strain.
+    """
     strain, n = body.strain, body.elastic_count
     reach = np.arange(1, n + 1)
     elastic = [plane[1:, 1:] for row in _planes_of(body) for plane in row]
@@ -403,10 +405,12 @@ def _type_rows(body: FloatingBody, band: Band | None) -> tuple[_TypeRows, Array,
 def _known_rows(
     axes: tuple[tuple[int, int], ...], shapes: tuple[tuple[int, int], ...], square_strain: bytes, pattern: bytes
 ) -> tuple[_TypeRows, IntArray] | None:
-    """Return the integers that describe equal dense floating bodies to the compiled time step, and indices, shape
-    (values,), of their values in the matrices' entries. They depend on the ``axes`` of mass moments, the
-    ``shapes`` of all matrices, the strain of each square and the bytes ``pattern``, which mark nonzero entries.
-    None if squares of a strain are stored as one matrix."""
+    """Return the integers that describe dense floating bodies with equal patterns of nonzero entries to the
+    compiled time step, and where to find their values. The latter are indices, shape (values,), into the
+    concatenated entries of all matrices. They depend on the ``axes`` of the mass moments, the ``shapes`` of the
+    matrices, the strain of each square (int64 as bytes) and the bytes ``pattern``, which mark nonzero entries. None
+    if the squares of a strain are stored as one matrix.
+    """
     is_entry = np.frombuffer(pattern, dtype=np.bool_)
     indices, ends = np.where(is_entry, np.arange(len(is_entry)), 0.0), np.cumsum([count * n for count, n in shapes])
     parts = [part.reshape(shape) for part, shape in zip(np.split(indices[1:], ends[:-1]), shapes, strict=True)]
@@ -455,10 +459,12 @@ def _scanned_rows(
 def _patches(
     planes: Mapping[tuple[int, int], Matrix], full: int, add: Callable[[Array], int]
 ) -> list[tuple[int, ...]]:
-    """Return rows (p, q, first row, rows, first column, columns, offset, repetitions) for all dense rectangles
-    that contain the nonzero entries of some matrices. ``planes`` has the matrices by indices (p, q). ``add``
-    stores the transposed entries of a rectangle and returns their offset. Rectangles do not cross from the first
-    ``full`` rows to the rows below. Repetitions count equal rectangles from a row on."""
+    """Return dense rectangles that contain all nonzero entries of the matrices ``planes``, which have pairs of axes
+    (p, q) as keys. Each is a tuple (p, q, first row, rows, first column, columns, offset, repetitions). ``add``
+    stores the transposed entries of a rectangle and returns their offset. No rectangle contains rows both before
+    and after row ``full``. Repetitions count how many consecutive rectangles from this one on have equal rows and
+    columns.
+    """
     added: list[tuple[int, ...]] = []
     for (p, q), plane in planes.items():
         found = [(slice(0, full), columns) for _, columns in dense_patches(plane[:full])]
@@ -475,10 +481,12 @@ def _patches(
 def _strain_rows(
     strain: StrainEnergy, add: Callable[[Array], int]
 ) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], Array]:
-    """Return three results that describe the scalar strains of equal floating bodies: rows for the strains, rows
-    for their squares, and factors. A strain is a linear function of the elastic coordinates plus a weighted sum of
-    squares of linear functions. ``add`` stores coefficients and returns their offset, which is in the rows with
-    the range of coordinates. If a strain has many squares, their sum is stored as one symmetric matrix."""
+    """Return integers for the scalar strains of a floating body, integers for the squares in them, and factors of
+    the squares. A strain is a linear function of the elastic coordinates plus a weighted sum of squares of linear
+    functions. ``add`` stores the coefficients of a function and returns their offset; the integers contain it, and
+    the range of coordinates. If a strain has many squares, their sum is stored as one symmetric matrix with factors
+    1.
+    """
     strains, squares, factors = list[tuple[int, ...]](), list[tuple[int, ...]](), [np.zeros(0)]
     ends = np.searchsorted(strain.square_strain, np.arange(len(strain.weights) + 1)).tolist()
     square_supports = row_spans(strain.squares)
@@ -512,9 +520,10 @@ def _equal_runs(indices: Sequence[tuple[int, ...]], most: int) -> list[int]:
 
 
 def _common_supports(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return index ranges (first, last + 1), one for each of ``spans``, in which neighbouring spans are merged.
-    They are replaced by their common hull as long as this enlarges the number of entries by at most a quarter.
-    Empty spans (0, 0) do not change."""
+    """Return index ranges (first, last + 1), one for each of ``spans``, of which successive ones are made equal if
+    they are similar. They are replaced by their common hull as long as this enlarges the total number of entries by
+    at most a quarter. Empty ranges (0, 0) do not change.
+    """
     found: list[tuple[int, int]] = []
     begin, end, entries, count = 0, 0, 0, 0
     for first, last in spans:

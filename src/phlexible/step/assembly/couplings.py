@@ -356,18 +356,20 @@ class Couplings:
         return len(self.layout.widths) + len(self.auxiliary) + number
 
     def _column(self, k: int, l: int) -> int:
-        """Return the node of Newton's matrix whose unknowns represent the change of vector l in the rows of the
-        body of vector k. It is the body of l. If this body is elastic and differs from the body of k, or is stored
-        in segments, it is the auxiliary unknown of l."""
+        """Return in which block column of Newton's matrix the change of vector l appears, in the rows of the body
+        of vector k. It is the column of the body of l, or the auxiliary unknown of l if that body is elastic and
+        differs from the body of k, or is stored in segments.
+        """
         a, b = self.vectors[k].carrier, self.vectors[l].carrier
         is_changed = self._need_auxiliaries(a, b) and self._is_elastic(b)
         return len(self.layout.widths) + self.auxiliary[l] if is_changed else b
 
     def _law_columns(self, number: int, carrier: int) -> list[tuple[int, int]]:
         """Return the block columns of Newton's matrix that force law ``number`` fills in the block rows of body
-        ``carrier``. They are pairs (index of the column, index among all nodes of the law). A column is a body, or
-        auxiliary unknowns for the law's vectors on an elastic body other than ``carrier`` or on one that is stored
-        in segments."""
+        ``carrier``. Each is a pair: the column's index, and its position in ``_law_nodes``. A column is a body, or
+        the auxiliary unknowns of one of the law's vectors, if that is on an elastic body other than ``carrier`` or
+        on a body that is stored in segments.
+        """
         groups, near = self._law_nodes(number), self._acting_with(number, carrier)
         found = []
         for index, node in enumerate(groups):
@@ -383,10 +385,11 @@ class Couplings:
         return found
 
     def _acting_with(self, number: int, carrier: int) -> set[int] | None:
-        """Return the set of block rows of Newton's matrix that force law ``number`` may couple with a ``carrier``
-        (body or mesh node). A law of a joint that slides along a line has windows, ranges of its scalar functions
-        that act together. The set contains all bodies of the windows in which the carrier occurs.
-        For a law without windows the result is None: no restriction."""
+        """Return which block rows of Newton's matrix force law ``number`` may couple with a ``carrier`` (body or
+        mesh node), as a set. Laws of a joint that slides along a line have windows: ranges of scalar functions that
+        act together. For them it is all nodes of the windows in which the carrier occurs; for any other law None,
+        which means no restriction.
+        """
         if not self.interactions[number].windows:
             return None
         return set().union(*(nodes for nodes in self._nodes_of_windows(number) if carrier in nodes))

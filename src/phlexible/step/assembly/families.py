@@ -52,7 +52,9 @@ from phlexible.step.tables.declarations import (
 
 
 class RodPoint(NamedTuple):
-    """A quadrature point of a rod: number of its first force, frames of its sections, their N and S, and L."""
+    """Quadrature point of a rod: the index of its first force law, the floating bodies that are its sections, and
+    weights. These are values and derivatives of the shape functions, and the triangular factor of the stiffness.
+    """
 
     force: int
     sections: tuple[int, ...]
@@ -114,9 +116,10 @@ class RodTables:
         }
 
     def _factor_blocks(self, weights: Array) -> Array:
-        """Return the 3 x 3 blocks L_1, L_2 and L_3 of the lower triangular factor of a rod's 6 strains, shape (3,
-        3, 3). The factor is L = ((L_1, 0), (L_2, L_3)). ``weights`` is its part for the strains that exist in the
-        model's dimension; the rest is filled from the unit matrix.
+        """Return the 3 x 3 blocks L_1, L_2 and L_3 of a rod's triangular stiffness factor L = ((L_1, 0), (L_2,
+        L_3)). The shape is (3, 3, 3). The rod's 6 strains are axial strain, two shears, torsion and two bendings.
+        ``weights`` is L for those strains that exist in the model's dimension; the others are coupled to none and
+        get 1 on the diagonal.
 
         Strains that do not exist in the plane are coupled to no others.
         """

@@ -153,9 +153,9 @@ def coordinate_kind(coordinate: Coordinate) -> int:
 
 
 def contact_pair_law(force: CoordinateForce) -> ForceData:
-    """Return the force law, as the compiled time step stores it, of the normal force of a contact element between
-    two shapes. It has only a stiffness and a side: pairs of such shapes are searched like those of contact groups,
-    which have the complete law."""
+    """Return the data of a contact between two shapes in the list of force laws, which has only a stiffness and a
+    side. The normal force itself is computed like that of contact groups, whose tables have the complete law.
+    """
     assert force.contact is not None, "it is one-sided"
     return ForceData(POSITION, SPRING, contact=OneSided(force.contact.stiffness, side=force.contact.side))
 
@@ -280,9 +280,10 @@ def law_tables(laws: Sequence[ForceData], constraints: int, loads: int) -> Table
 
 
 def sliding_tables(laws: Sequence[ForceData]) -> Tables:
-    """Return the tables, by name, of the lines along which joints slide, made from all force ``laws``. For each
-    line "slide_guide" is the index of the law of the joint's own position along the line; other laws of the joint
-    read the position from there."""
+    """Return the arrays that describe the lines along which joints slide to the compiled time step, by name, from
+    all force ``laws``. "slide_guide" has for each line the index of the law whose coordinate is the joint's own
+    position along it; other laws of the joint read the position from there.
+    """
     lines = list({id(law.slide.line): law.slide.line for law in laws if law.slide is not None}.values())
     numbers = {id(line): number for number, line in enumerate(lines)}
     own = [-1 if law.slide is None else numbers[id(law.slide.line)] for law in laws]
@@ -468,9 +469,10 @@ class InteractionTables:
         return first
 
     def _time_index(self, timed: Timed | None) -> int:
-        """Return the index of a function of time, ``timed``, among the components of all prescribed vectors. A
-        path (prescribed motion) has three components, cosine, sine and value, and the factor of ``timed`` selects
-        one of them. A path that is not yet in the list is appended. None gives -1."""
+        """Return the index of a function of time ``timed`` among the components of all prescribed vectors; -1 for
+        None. A path has three components, its cosine, sine and value, of which ``timed`` names one. A path that is
+        not yet among the prescribed vectors is appended to them.
+        """
         if timed is None:
             return -1
         if timed.path not in self.moving:
@@ -561,7 +563,8 @@ def measure_tables(
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """One measured quantity of a controller, and how its values follow from those of compiled code.
+    """One quantity that a controller measures: a range of the values that compiled code measures, and how to
+    convert them, or a sensor that is read from the full state.
 
     Attributes:
         begin, end: range among the values that compiled code measures for the controller.

@@ -165,10 +165,11 @@ class Memory:
         raise ModelError("tables of steps hold addresses; pickle or copy the model, its motion or its live run")
 
     def _lay_out(self) -> None:
-        """Compute the lengths of all arrays of this memory from ``self.counts``, and the offsets of the arrays
-        that change during a run. Arrays of the state come first, then arrays that time steps write. Counts and
-        lengths are stored in the template of the header, offsets and ranges in this object. The length of the
-        state is itself a count, so the lengths are computed twice."""
+        """Compute where each array of this memory is, from ``self.counts``. Arrays of the state come first, then
+        arrays that time steps write; arrays of the system have no offset. Counts and lengths are stored in the
+        header's template, offsets and ranges in this object. The length of the state, which is itself a count, is
+        added to ``self.counts``.
+        """
         self.counts.update(state_size=0, row_size=0)
         entries, sizes = np.zeros((2, len(TABLES)), dtype=np.int64)
         for _ in range(2):  # what is as long as the state is known once its tables are
@@ -225,9 +226,9 @@ class Memory:
         return other
 
     def with_tables(self, counts: Mapping[str, int], tables: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return new memory with other arrays ``tables`` for a mechanism of the same structure (counts and integer
-        arrays). Arrays that are not given or equal are shared with this memory. None if ``counts``, shapes or
-        integers differ.
+        """Return new memory for a mechanism of the same structure with other floating-point arrays ``tables``.
+        ``counts`` and ``tables`` are results of ``packed``; arrays that are missing or equal are shared with this
+        memory. None if counts, shapes or integer arrays differ.
 
         Args:
             counts, tables: of the other mechanism, as ``packed`` returns them.
@@ -327,9 +328,10 @@ class Memory:
             self["team"][0] = self._team_header.ctypes.data
 
     def _header_of(self, values: Array, width: int) -> IntArray:
-        """Return the header (addresses of tables) for a memory in which each value that changes during a run is
-        stored ``width`` times. These are one value for each SIMD lane, or a dual number with its derivatives.
-        ``values`` is the array that is used as memory."""
+        """Return a header with the addresses of all arrays that change during a run, if ``values`` is the array
+        used as their memory. Each number takes ``width`` entries there: one for each SIMD lane, or value and
+        derivatives of a dual number. A header is the integer array of a model's counts and addresses of arrays.
+        """
         header = self._template.copy()
         header[self._offsets[:, 0]] = values.ctypes.data + values.itemsize * width * self._offsets[:, 1]
         return header
