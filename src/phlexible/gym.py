@@ -48,7 +48,8 @@ class Env(gymnasium.Env[Array, Array]):
 
     An action is an array of numbers between -1 and 1, one for each component of the inputs, which stand for their
     limits. It is held for an ``interval``; the energy that it supplies is exact. Angles of joints are observed
-    between -pi and pi. An episode ends (terminated) where ``is_over`` says so or a step fails, and is cut
+    over the full turns that springs, dampers and other elements along them count; without one between -pi and pi,
+    as by ``LiveRun.read``. An episode ends (terminated) where ``is_over`` says so or a step fails, and is cut
     (truncated) at the ``duration``.
 
     Args:

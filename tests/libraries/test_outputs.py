@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -189,6 +190,29 @@ def test_forces_before_the_first_step_are_those_of_the_start(tmp_path, capsys) -
         library.parameters["stiffness"] = stiffness
         assert library.read("jolt") == pytest.approx((0.3 * stiffness - 2 * 9.81) / 2.0, rel=1e-3)
         assert library.read("spring") == pytest.approx(force, rel=1e-12)
+
+
+@needs_compiler
+def test_a_library_from_a_wound_equilibrium_begins_with_its_turns(tmp_path) -> None:
+    """Three turns of a spring; a controller, and outputs, which go on as those of the motion."""
+    model, moment = ph.Model(dimension=2), 6 * np.pi + 1.0
+    wheel = model.add(ph.RigidBody(1.0, 0.1), "wheel")
+    axle = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin, name="axle"))
+    for part in (axle.spring(1.0), axle.damper(0.02), axle.torque(moment)):
+        model.apply(part)
+    rest, angle = model.equilibrium(), ph.JointPosition(axle)
+    gain = LinearController(np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((1, 0)), np.array([[-0.5, 0.0]]), False)
+    model.apply(axle.torque(ph.Feedback(gain, [axle], period=2 * STEP)))
+    motion, live = (take(initial=rest) for take in (partial(model.simulate, 1.0, STEP), partial(model.start, STEP)))
+    suffix = ".dylib" if host().startswith("macos") else ".so"
+    path = ph.build(model, STEP, tmp_path / f"wheel{suffix}", initial=rest, outputs={"a": angle})
+    library = ph.load_library(path)
+    for k in range(0, 1001, 200):
+        assert library.read("a") == pytest.approx(motion[angle][k], rel=1e-10)
+        assert live.read(angle) == pytest.approx(motion[angle][k], rel=1e-10)
+        library.step(200)
+        live.step(200)
+    assert motion[angle][0] == pytest.approx(moment, rel=1e-9) and np.ptp(motion[angle]) > 2 * np.pi
 
 
 def test_what_one_instant_cannot_tell_is_refused_with_what_to_take(tmp_path) -> None:

@@ -9,6 +9,7 @@ from scipy.special import ellipe, ellipk
 import phlexible as ph
 from mechanisms import grounded
 from phlexible.errors import LeftOutWarning
+from phlexible.results.live_rows import LiveRows
 from refusals import refused
 
 STEEL = ph.Material(2e11, 7800.0)
@@ -333,6 +334,38 @@ def test_angles_of_an_equilibrium_are_those_of_its_springs_over_full_turns(dimen
     assert rest.angle(axle) == pytest.approx(moment, rel=1e-9)
     assert rest[ph.JointPosition(axle)] == pytest.approx(moment, rel=1e-9)
     assert model.simulate(20.0, 2e-2, progress=False).angle(axle)[-1] == pytest.approx(moment, rel=1e-4)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_all_that_read_a_run_from_a_wound_equilibrium_begin_with_its_turns(dimension):
+    """Three turns of a spring: motions, conditions, controllers, samples, laws, live runs and many of them."""
+    moment, seen = 6 * np.pi + 1.0, {"plain": [], "sampled": [], "law": []}
+    model = ph.Model(dimension=dimension)
+    inertia = 0.1 if dimension == 2 else (0.1, 0.1, 0.1)
+    wheel = model.add(ph.RigidBody(1.0, inertia), "wheel")
+    axle = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), wheel.origin, axis=(0, 0, 1), name="axle"))
+    for part in (axle.spring(1.0), axle.damper(0.5), axle.torque(moment)):
+        model.apply(part)
+    rest, angle = model.equilibrium(), ph.JointPosition(axle)
+    still = model.simulate(0.1, 1e-2, initial=rest, progress=False)
+    for found in (still[angle], still.angle(axle), still[angle][:1]):
+        assert found == pytest.approx(np.full(len(found), moment), rel=1e-9)
+    stopped = model.simulate(0.1, 1e-2, initial=rest, stop=ph.When(angle, above=moment - np.pi), progress=False)
+    assert stopped.time[-1] == pytest.approx(0.1)  # it was met from the start on
+    live = model.start(1e-2, initial=rest)
+    for _ in range(2):
+        assert live.read(angle) == pytest.approx(moment, rel=1e-9)
+        assert live.motion[angle] == pytest.approx(np.full(live.steps + 1, moment), rel=1e-9)
+        live.step(3)
+    runs = LiveRows([model.start(1e-2, initial=rest) for _ in range(2)], [[0, 1]], 2, 1)
+    assert runs.read("angle", [angle, angle]) == pytest.approx([moment, moment], rel=1e-9)
+    for name, options in (("plain", {}), ("sampled", {"period": 2e-2})):
+        law = ph.Feedback(lambda t, y, name=name: seen[name].append(y[0]) or 0.0, [axle], on=[axle], **options)
+        model.apply(law)
+    model.apply(ph.StateForce(lambda t, x, v: seen["law"].append(x) or 0.0, of=[axle], on=[axle]))
+    model.simulate(0.1, 1e-2, initial=rest, progress=False)
+    for values in map(np.ravel, seen.values()):
+        assert len(values) and values == pytest.approx(np.full(len(values), moment), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["motor", "feedback", "state"])

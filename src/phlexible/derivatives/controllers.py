@@ -108,7 +108,7 @@ def _measured(items: Sequence[Any], dimension: int) -> Reading:
                 columns.append(kinematics.velocity(run, item))
             else:
                 for each in item.coordinates(dimension):
-                    columns.append(kinematics.coordinate_values(run, each)[:, None])
+                    columns.append(kinematics.coordinate_values(run, item, each)[:, None])
                     columns.append(kinematics.coordinate_rates(run, each, run.velocities)[:, None])
         return np.concatenate(columns, axis=1)
 

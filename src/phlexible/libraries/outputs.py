@@ -95,6 +95,10 @@ class TapedRun(RecordedRun):
             return None
         return self.recording.theta[:, related.index(coordinate) - len(related)]
 
+    def angle_over_turns(self, angle: Array, counted: Array) -> Array:
+        """Return ``counted``, the ``angle`` of a joint over full turns that is a number of the state."""
+        return counted
+
     def rate(self, values: Array) -> Array:
         """Return the symbolic ``values`` unchanged, but mark that the sensor which uses them is a time derivative.
         They are appended to ``differentiated``; compiled code computes the output by its difference over a time
@@ -200,6 +204,8 @@ class MeasuredValues:
             self._origins.append(origin)
         source = self._sources[id(origin)]
         numbers, gather = self._of_source(source), source.reading.arguments[2]
+        places, forces = source.reading.counted
+        numbers[places] = self._assembly.memory.rows(self._state[None])["theta"][0, forces]
         found: list[TapeNumber] = (numbers if gather is None else gather @ numbers).tolist()
         return found
 

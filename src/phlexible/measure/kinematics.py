@@ -7,7 +7,6 @@ import numpy as np
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.number_tape import sine_rest_quotient, versine_quotient
 from phlexible.algebra.rotations import cross, rotation_vector_matrices
-from phlexible.description.interactions.force_elements import AlongJoint
 from phlexible.description.interactions.functions import Coordinate
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.joints.joint import Joint
@@ -132,21 +131,11 @@ def coordinates_of(run: RecordedRun, joint: Joint) -> tuple[Coordinate, ...]:
     return run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
 
 
-def path_of(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> TimePath | None:
-    """Return the function of time that a drive prescribes for a joint coordinate in the model of a run; None if no
-    drive moves the coordinate."""
-    joint_of_run = run.mechanism.joints[run.joint_index(joint)]
-    for drive in run.mechanism.drives:
-        if drive.joint is joint_of_run and drive.coordinate == coordinate.name:
-            return drive.path
-    return None
-
-
-def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath | None = None) -> Array:
-    """Return the values of a joint coordinate at all recorded instants of a run, shape (instants,) [rad or m]. An
-    angle starts between -pi and pi and then continues over full turns, which are counted by its rates. If a drive
-    prescribes the angle by the function of time ``path`` and the angle follows it, that function gives the full
-    turns.
+def coordinate_values(run: RecordedRun, joint: Joint, coordinate: Coordinate) -> Array:
+    """Return the values of a ``coordinate`` of a ``joint`` at all recorded instants of a run, shape (instants,)
+    [rad or m]. An angle has the full turns that force elements along it count. Without one it starts between -pi
+    and pi and then continues over full turns, which are counted by its rates, or by the function of time of a drive
+    that it follows.
 
     Turns of an angle that is at its path are those of the path: rates at the ends of a step that was halved tell
     little of how far a fast drive turned in it. They count turns of motions from files, which keep no functions.
@@ -155,22 +144,16 @@ def coordinate_values(run: RecordedRun, coordinate: Coordinate, path: TimePath |
         return values
     y = run.system.coordinate_functions(coordinate).values(run.instants)
     wrapped = np.asarray(coordinate.value(y.T))
+    own = run.mechanism.joints[run.joint_index(joint)]
+    if (counter := run.system.turn_counters.get((own, coordinate.name))) is not None:
+        return run.angle_over_turns(wrapped, run.recording.theta[:, counter])
     if not coordinate.is_angle or run.count == 1:
         return wrapped
-    turns = None if path is None else _turns_to_path(path, wrapped, run.time)
+    paths = [x.path for x in run.mechanism.drives if (x.joint, x.coordinate) == (own, coordinate.name)]
+    turns = _turns_to_path(paths[0], wrapped, run.time) if paths else None
     if turns is not None:
         return np.asarray(wrapped + 2 * np.pi * (turns - turns[0]))
     return over_full_turns(wrapped, coordinate_rates(run, coordinate, run.recording.velocity), run.time)
-
-
-def turns_at_rest(run: RecordedRun, joint: Joint, coordinate: Coordinate, angle: float) -> float:
-    """Return the full turns [rad] by which the equilibrium in ``run`` is beyond ``angle``, an angle of a joint
-    within a half turn. Force elements along the joint ``coordinate`` count them; without one the result is 0."""
-    own = run.mechanism.joints[run.joint_index(joint)]
-    for k, (element, _) in enumerate(run.system.forces):
-        if isinstance(element, AlongJoint) and (element.joint, element.coordinate) == (own, coordinate.name):
-            return 2 * np.pi * round((float(run.recording.theta[0, k]) - angle) / (2 * np.pi))
-    return 0.0
 
 
 def _turns_to_path(path: TimePath, wrapped: Array, time: Array) -> Array | None:

@@ -253,7 +253,7 @@ def sliders_out_of_balance(run: RecordedRun) -> list[str]:
         if not isinstance(string := placed.body, String):
             continue
         (coordinate,) = joint.coordinates(run.system.dimension)
-        position, size = float(coordinate_values(run, coordinate)[-1]), string.mesh.element_length
+        position, size = float(coordinate_values(run, joint, coordinate)[-1]), string.mesh.element_length
         pulls = tension(run, placed)[-1]
         points = run.elastic(run.system.index[placed])[-1].reshape(-1, run.system.dimension)
         places = (np.arange(len(pulls)) + 0.5) / len(pulls) * string.length

@@ -670,11 +670,7 @@ class JointSensor(Sensor):
         or accelerations (differences of rates). The shape is (instants,) for one coordinate, else (instants,
         coordinates). Angles count full turns."""
         if self.differentiations == 0:
-            paths = [kinematics.path_of(run, self.joint, each) for each in coordinates]
-            values = [kinematics.coordinate_values(run, *each) for each in zip(coordinates, paths, strict=True)]
-            for each, value in zip(coordinates, values, strict=True):
-                if run.is_at_rest and each.is_angle:
-                    value += kinematics.turns_at_rest(run, self.joint, each, value[0])
+            values = [kinematics.coordinate_values(run, self.joint, each) for each in coordinates]
         else:
             values = [kinematics.coordinate_rates(run, each, run.velocities) for each in coordinates]
         if self.differentiations == 2:
@@ -701,8 +697,9 @@ class JointSensor(Sensor):
 
 class JointPosition(JointSensor):
     """Sensor of joint coordinates: angles over full turns [rad] or displacements [m]. In linear models they count
-    from the operating point. At a single instant angles lie between -pi and pi, but in an equilibrium they are
-    those of the force elements along them, over full turns.
+    from the operating point. Angles are those of the springs and other force elements along them, over full turns,
+    which an equilibrium may begin with. Without one they begin between -pi and pi and lie there at a single
+    instant.
 
     Example:
         >>> model = ph.Model(dimension=2)

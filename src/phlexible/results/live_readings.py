@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.description.interactions.functions import PointOf
 from phlexible.description.interactions.sensor import LinearReading, Source
 from phlexible.description.joints.joint import Joint
@@ -27,14 +28,22 @@ class QuickReading:
         vectors: whose places and rates are found.
         tables: what ``measure`` makes of them.
         gather: the numbers are these sums of what it measures, shape (numbers, measured).
+        counted: indices of angles among what it measures, and of the forces along them in the state.
 
     Attributes:
         carried: the vectors.
+        counted: as given, shape (2, angles).
     """
 
     def __init__(
-        self, layout: Layout, vectors: Sequence[CarriedVector], tables: MeasureTables, gather: Array | None = None
+        self,
+        layout: Layout,
+        vectors: Sequence[CarriedVector],
+        tables: MeasureTables,
+        gather: Array | None = None,
+        counted: Sequence[tuple[int, int]] = (),
     ) -> None:
+        self.counted: IntArray = np.array(counted, dtype=np.int64).reshape(-1, 2).T
         self._vectors, self._tables, self._gather = _vector_tables(layout, vectors), tables, gather
         self.carried = tuple(vectors)
         self._dimension = int(layout.linear.shape[1])
@@ -57,8 +66,9 @@ class QuickReading:
     def read(self, rows: Mapping[str, Array], velocity: Array, form: LinearReading) -> Array:
         """Return the value of a sensor at the last of the stored instants ``rows``, shape (components,), by
         compiled code. It is the matrix of ``form`` (the sensor as a linear function) times measured coordinates
-        and rates, minus an offset. ``rows`` has the arrays "position", "rotation" and "eta" (elastic coordinates);
-        ``velocity``, shape (velocities,), is that of all bodies. Angles are between -pi and pi.
+        and rates, minus an offset. ``rows`` has the arrays "position", "rotation", "eta" (elastic coordinates) and
+        "theta" (coordinates of forces); ``velocity``, shape (velocities,), is that of all bodies. Angles are
+        between -pi and pi, or over the full turns of forces along them.
 
         Args:
             rows: stored instants by the names of the tables.
@@ -69,6 +79,9 @@ class QuickReading:
         measured_vectors(*state, velocity, self._dimension, *self._vectors, self._positions, self._rates)
         self._angles[:] = np.nan
         measure(self._positions, self._rates, *self._tables, self._angles, self._measured)
+        if self.counted.size:
+            places, forces = self.counted
+            self._measured[places] = nearest_turns(self._measured[places], rows["theta"][-1, forces])
         numbers = self._measured if self._gather is None else self._gather @ self._measured
         _, weights, offset = form
         return np.asarray(weights @ numbers - offset)
@@ -108,8 +121,8 @@ class RowsOfReadings:
 
     def _fits(self, form: LinearReading, reading: QuickReading) -> bool:
         first = self._first
-        integers = [first._vectors[0], *first._tables[:-1]]
-        others = [reading._vectors[0], *reading._tables[:-1]]
+        integers = [first._vectors[0], first.counted, *first._tables[:-1]]
+        others = [reading._vectors[0], reading.counted, *reading._tables[:-1]]
         are_equal = all(np.array_equal(a, b) for a, b in zip(integers, others, strict=True))
         if not are_equal or form[1].shape != self._weights.shape[1:]:
             return False
@@ -118,9 +131,9 @@ class RowsOfReadings:
 
     def read(self, rows: Mapping[str, Array], velocity: Array) -> Array:
         """Return the values of one sensor in all runs, shape (runs, components), by one compiled call. ``rows``
-        has the arrays "position", "rotation" and "eta" (elastic coordinates) by name, each with a first axis
-        (runs,). ``velocity``, shape (runs, velocities), is the velocity of all bodies. Angles are between -pi and
-        pi, without full turns.
+        has the arrays "position", "rotation", "eta" (elastic coordinates) and "theta" (coordinates of forces) by
+        name, each with a first axis (runs,). ``velocity``, shape (runs, velocities), is the velocity of all bodies.
+        Angles are between -pi and pi, or over the full turns of forces along them.
 
         Args:
             rows: stored instants by the names of the tables, a row for each run.
@@ -140,6 +153,8 @@ class RowsOfReadings:
             *room,
             self._measured,
         )
+        places, forces = first.counted
+        self._measured[:, places] = nearest_turns(self._measured[:, places], rows["theta"][:, forces])
         numbers = self._measured if first._gather is None else self._measured @ first._gather.T
         return np.asarray(np.einsum("kij,kj->ki", self._weights, numbers) - self._offsets)
 
@@ -182,7 +197,8 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
     """Return an object that evaluates each coordinate of a ``joint`` (translation or angle) and its rate by
     compiled code in the recorded ``run``. Return None for kinds of coordinates that compiled code does not have.
     Coordinates relative to a frame of prescribed motion are allowed only if ``with_moving_frames``."""
-    own = run.mechanism.joints[run.joint_index(joint)].coordinates(run.system.dimension)
+    joint = run.mechanism.joints[run.joint_index(joint)]
+    own = joint.coordinates(run.system.dimension)
     functions = [each.functions() for each in own]
     collector = VectorCollector(run.system.resolver)
     found = function_set(
@@ -195,7 +211,9 @@ def _joint_reading(run: RecordedRun, joint: Joint, with_moving_frames: bool) -> 
     first = offsets([len(rows) for rows in functions])
     items = [(kind, first[k], 2 * k, k if kind == ANGLE else -1) for k, kind in enumerate(kinds)]
     tables = measure_tables(items, found.functions, found.chords)
-    return QuickReading(run.system.layout, found.set.vectors, tables)
+    counters = run.system.turn_counters
+    counted = [(2 * k, counters[joint, x.name]) for k, x in enumerate(own) if (joint, x.name) in counters]
+    return QuickReading(run.system.layout, found.set.vectors, tables, counted=counted)
 
 
 def _vector_tables(layout: Layout, vectors: Sequence[CarriedVector]) -> tuple[IntArray, Array, Array]:

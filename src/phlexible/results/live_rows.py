@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from phlexible.step.integration.held_lanes import LaneStepper
     from phlexible.step.integration.lane_loop import LaneLoop, LanesOfStructures
 
-READ = ("position", "rotation", "eta", "velocity")
+READ = ("position", "rotation", "eta", "velocity", "theta")
 """Tables that sensors are read from."""
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray, PickledFields, read_only
+from phlexible.algebra.rotations import nearest_turns
 from phlexible.algebra.sparse import lu_factors
 from phlexible.bodies.body import fingerprint
 from phlexible.bodies.mechanics import absolute
@@ -305,6 +306,11 @@ class RecordedRun(PickledFields):
         """Return the values of a joint ``coordinate`` that are known without its formula; None, as here, where the
         formula gives them."""
         return None
+
+    def angle_over_turns(self, angle: Array, counted: Array) -> Array:
+        """Return an ``angle`` of a joint over the full turns of ``counted``, shape (instants,) each [rad]. The angle
+        is between -pi and pi; ``counted`` is the same one as the state has it for a force element."""
+        return nearest_turns(angle, counted)
 
     def rate(self, values: Array) -> Array:
         """Return the time derivative of ``values``, shape (instants, ...), by finite differences of second order

@@ -20,7 +20,7 @@ from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics import absolute
 from phlexible.bodies.mechanics.floating import centred, is_vectorized, mass_matrix, undeformed_mass
 from phlexible.description.interactions.drives import Drive
-from phlexible.description.interactions.force_elements import CoordinateForce, ForceElement
+from phlexible.description.interactions.force_elements import AlongJoint, CoordinateForce, ForceElement
 from phlexible.description.interactions.functions import (
     Bilinear,
     Coordinate,
@@ -225,6 +225,14 @@ class System(PickledFields):
         """Return all prescribed functions of time of the mechanism as a tuple: first those of joints (hoists),
         then of drives, then of force elements (winches). It has the values of ``prescribed``."""
         return tuple(self.prescribed.values())
+
+    @cached_property
+    def turn_counters(self) -> dict[tuple[object, str], int]:
+        """Return the index of the first force along each angle of a joint, by the joint and the name of the
+        coordinate. The state has the coordinates of forces, angles over full turns, also of a spring that is wound
+        up, which poses do not show."""
+        angles = [(k, each.element) for k, each in enumerate(self.forces) if each.force.coordinate.is_angle]
+        return {(x.joint, x.coordinate): k for k, x in reversed(angles) if isinstance(x, AlongJoint)}
 
     @cached_property
     def index(self) -> dict[PlacedBody, int]:

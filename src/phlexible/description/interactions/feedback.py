@@ -201,8 +201,8 @@ class Feedback(Portable):
         measured: what is measured, in this order, in one flat array: of a joint each coordinate and its
             rate (angle [rad] over full turns, rate [rad/s]; position [m], rate [m/s]), of an attachment
             its world position [m] and velocity [m/s], 3 numbers each; of a sensor what it measures. Rates are
-            those of the step, which miss the joints by O(h^2); reactions those of the step before, 0 before the
-            first.
+            those of the step, which miss the joints by O(h^2); reactions those of the step before, before the
+            first those of the start.
         on: joints with one coordinate, a number each [N m or N]; attachments, a world force each [N]; ``Force`` and
             ``Torque`` with a constant value, the direction that a number scales.
         period: between samples [s], a multiple of the step; None: each step.

@@ -517,17 +517,24 @@ class InteractionTables:
 
 @dataclass(frozen=True, eq=False)
 class MeasuredCoordinate:
-    """A measured coordinate, with its functions of numbered chords."""
+    """A measured coordinate, with its functions of numbered chords.
+
+    Attributes:
+        coordinate, functions: of it.
+        counter: index of the force that counts the turns of an angle; None: there is none.
+    """
 
     coordinate: Coordinate
     functions: tuple[Function, ...]
+    counter: int | None
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPoint:
-    """A measured point, by the number of its vector."""
+    """A measured point, by the number of its vector, without a counter of turns."""
 
     vector: int
+    counter: None = None
 
 
 Measured = MeasuredCoordinate | MeasuredPoint
@@ -701,5 +708,8 @@ def _controlled(
 def _measured(source: KinematicPair | Attachment, dimension: int, tables: InteractionTables) -> list[Measured]:
     if isinstance(source, Attachment):
         return [MeasuredPoint(tables.collector.add_vector(tables.system.resolver.resolve(PointOf(source))))]
-    found = [source.coordinate(dimension, each) for each in source.coordinate_names]
-    return [MeasuredCoordinate(each, tuple(tables.function(row) for row in each.functions())) for each in found]
+    counters = tables.system.turn_counters
+    return [
+        MeasuredCoordinate(each, tuple(map(tables.function, each.functions())), counters.get((source, each.name)))
+        for each in (source.coordinate(dimension, name) for name in source.coordinate_names)
+    ]

@@ -279,6 +279,9 @@ class Controllers:
             one.set_memory(self.memory[begin:end])
         self._memory = (np.asarray(assembly.memory["world0"]), np.asarray(assembly.memory["change"]))
         self.angles = np.full(sum(known[3] >= 0 for known in items), np.nan)
+        known = zip(items, self._measured_items, strict=True)
+        counted = [(row[3], item.counter) for row, item in known if item.counter is not None]
+        self._counted = np.array(counted, dtype=np.int64).reshape(-1, 2).T
         self._tables = measure_tables(items, [function.terms for function in functions], assembly.chords)
         self._measurements = np.zeros(index)
         self._angle_rates = np.array([index + 1 for kind, _, index, _ in items if kind == ANGLE], dtype=np.int64)
@@ -321,7 +324,7 @@ class Controllers:
             ParameterError: one returned something else than finite numbers of its size.
         """
         self._write_moving_rates(moving_rates)
-        self._measure(*self._memory, self.angles)
+        self._measure(*self._memory, self._last_angles())
         measured = self._measurements.copy()  # theirs to keep
         for each, controller, begin, end, column in self._calls:
             answer = evaluated(each, controller, time, measured[begin:end])
@@ -418,10 +421,16 @@ class Controllers:
         memory; entries that they do not set are copied.
         """
         self._write_moving_rates(self.moving_rates(np.array([time]))[0])
-        self._measure(*self._memory, self.angles.copy())
+        self._measure(*self._memory, self._last_angles().copy())
         result = values.copy()
         self.write_law_values(np.concatenate(self._law_values(time)), result[None])
         return result
+
+    def _last_angles(self) -> Array:
+        """Return the last measured angles [rad], with the full turns that force elements along them count."""
+        places, forces = self._counted
+        self.angles[places] = self._assembly.memory["theta"][forces]
+        return self.angles
 
     def _write_moving_rates(self, moving_rates: Array) -> None:
         for (k, _), rate in zip(self._moving, moving_rates, strict=True):
