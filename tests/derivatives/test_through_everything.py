@@ -11,7 +11,7 @@ from derivatives.whole_runs import by_differences
 from laws.cases import BODY_CASES, LAW_CASES
 from laws.elements import ELEMENT_CASES, with_elements
 from laws.models import Wishes, random_mechanism
-from phlexible.derivatives.runs import differentiable, take_run
+from phlexible.derivatives.runs import differentiable, simulate_logged
 from phlexible.derivatives.sweeps import adjoints
 from phlexible.derivatives.variations import Variation, strains_of, variation_between
 from phlexible.state.initial_state import initial_state
@@ -555,7 +555,7 @@ def relative_error(model, step, seed, damping=0.0):
     rng, system = np.random.default_rng(seed), system_of(model)
     assembly, start = differentiable(system), initial_state(system)
     options = StepOptions(numerical_damping=damping)
-    run = take_run(assembly, start, STEPS * step, step, options)
+    run = simulate_logged(assembly, start, STEPS * step, step, options)
     weight = np.asarray(assembly.memory["velocity_weight"])
     slopes = Variation(*np.zeros((2, len(run.times), len(weight))))
     slopes.pose[-1], slopes.velocity[-1] = rng.normal(size=(2, len(weight))) * weight
@@ -568,11 +568,11 @@ def relative_error(model, step, seed, damping=0.0):
     ends = []
     for sign in (1, -1):
         moved = replace(start, velocity=start.velocity + sign * size * change)
-        ends.append(take_run(assembly, moved, STEPS * step, step, options).rows)
+        ends.append(simulate_logged(assembly, moved, STEPS * step, step, options).rows)
     found = variation_between(system.layout, *({n: ends[k][n][-1] for n in ends[k]} for k in (1, 0)))
     expected = (slopes.pose[-1] @ found.pose + slopes.velocity[-1] @ found.velocity) / (2 * size)
     scale = np.abs(slopes.pose[-1] * found.pose).sum() + np.abs(slopes.velocity[-1] * found.velocity).sum()
-    return abs(adjoints(run, [slopes])[0].start.velocity @ change - expected) / (scale / (2 * size))
+    return abs(adjoints(run, [slopes], None)[0].start.velocity @ change - expected) / (scale / (2 * size))
 
 
 @pytest.mark.parametrize("body", BODY_CASES, ids=lambda body: body.__name__)

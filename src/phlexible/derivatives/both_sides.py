@@ -27,8 +27,8 @@ from phlexible.derivatives.parameters import (
     start_difference,
     start_tables,
 )
-from phlexible.derivatives.runs import TakenRun
-from phlexible.derivatives.steps import Functions, TakenSteps, has_contact_history
+from phlexible.derivatives.runs import LoggedRun
+from phlexible.derivatives.steps import Functions, LoggedSteps, has_contact_history
 from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
 from phlexible.derivatives.variations import Variation, strain_indices, strains_after
 from phlexible.step.assembly.assembly import Assembly
@@ -104,7 +104,7 @@ def _all_parts(
     return {(kind, name): own for kind, each in kinds.items() for name, own in each.items()}
 
 
-def sizes_of(run: TakenRun, base: Built[Any]) -> dict[Part, Array]:
+def sizes_of(run: LoggedRun, base: Built[Any]) -> dict[Part, Array]:
     """Return the data of a run's model by (kind, name), as sizes relative to which changes count as round-off.
     Arrays of the model, prescribed vectors and loads are returned themselves, with signs; for each array of the
     initial state it is its largest absolute value, one number. ``base`` is the model of the ``run``.
@@ -211,7 +211,7 @@ def equal_readings(first: Array, second: Array) -> bool:
     return bool((np.abs(second - first) <= ROUNDED * np.abs(first).max(initial=0.0)).all())
 
 
-def data_changes(run: TakenRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
+def data_changes(run: LoggedRun, base: Built[Any], other: Built[Any]) -> ModelChanges | None:
     """Return all data of the model ``other`` minus those of ``base``, the model of a run. Data are the
     floating-point arrays of the model, of which equal ones are left out, prescribed vectors and loads at the
     instants of the ``run``, and the initial state. Return None if integer arrays or shapes differ, so that
@@ -303,7 +303,7 @@ class Sides(Generic[Measured]):
 
 
 def perturbed_models(
-    run: TakenRun,
+    run: LoggedRun,
     base: Built[Measured],
     recipe: Recipe[Measured],
     varied: Parameters,
@@ -390,7 +390,7 @@ def perturbed_models(
 # What equations of steps and all else that a run did become.
 
 
-def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
+def differentiate(run: LoggedRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
     """Compute the derivatives of a run's equations with respect to each parameter at constant states, by central
     differences. For each of the perturbed ``models``, ``take`` is called with its index and a ``RunParts``:
     derivatives of the residuals of time steps, velocity jumps, controller values and events. Parameters that
@@ -419,7 +419,7 @@ def differentiate(run: TakenRun, models: Sequence[Sides[Any]], take: Callable[[i
 
 
 def _differentiate_groups(
-    run: TakenRun,
+    run: LoggedRun,
     models: Sequence[Sides[Any]],
     groups: Sequence[list[int]],
     touched: Mapping[int, NDArray[np.bool_]],
@@ -462,7 +462,7 @@ def _differentiate_groups(
     return True
 
 
-def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
+def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
     """Return the derivatives of all equations of a run with respect to one parameter, by central differences of
     residuals. ``upper`` and ``lower`` have residuals (steps, unknowns) with the parameter of ``model`` increased
     and decreased, one array for each time interval between velocity jumps. Raise ``ModelError`` if the differences
@@ -485,7 +485,7 @@ def _parts(run: TakenRun, model: Sides[Any], upper: Sequence[Array], lower: Sequ
 
 
 def _near_limits(
-    assembly: Assembly, model: Sides[Any], stretch: TakenSteps, number: int
+    assembly: Assembly, model: Sides[Any], stretch: LoggedSteps, number: int
 ) -> tuple[Array, Array, Array]:
     """Return changes of the residuals for the parameter of ``model`` increased and decreased, and the derivatives
     of the history variables, from shorter differences than elsewhere. A friction spring (bristle) at its friction
@@ -541,14 +541,14 @@ def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) ->
     return both[0], both[1]
 
 
-def _residuals(run: TakenRun, base: Memory, side: ModelChanges) -> list[Array]:
+def _residuals(run: LoggedRun, base: Memory, side: ModelChanges) -> list[Array]:
     """Return the residuals of all recorded time steps of a run when its model data are changed by ``side``, added
     to the tables ``base``. The list has an array (steps, unknowns) for each sequence of time steps between
     velocity jumps."""
     return [_residuals_in(stretch, base, side, number) for number, stretch in enumerate(run.stretches)]
 
 
-def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number: int) -> Array:
+def _residuals_in(stretch: LoggedSteps, base: Memory, side: ModelChanges, number: int) -> Array:
     """Return the residuals of the time steps of one stretch, shape (steps, unknowns), when the model data are
     changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (time steps
     without velocity jumps between them) in the run."""
@@ -557,7 +557,7 @@ def _residuals_in(stretch: TakenSteps, base: Memory, side: ModelChanges, number:
     return stretch.residuals(_with(base, side), functions)
 
 
-def _affected_equations(run: TakenRun, model: Sides[Any]) -> NDArray[np.bool_]:
+def _affected_equations(run: LoggedRun, model: Sides[Any]) -> NDArray[np.bool_]:
     """Return a mask (unknowns,) of those equations of a time step that a parameter changes. An equation counts if
     its residuals with the increased and the decreased ``model`` differ in any bit. They are evaluated at recorded
     states of a sample of time steps, among them some in which the parameter changes loads or prescribed vectors.

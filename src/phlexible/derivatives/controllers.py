@@ -10,7 +10,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import ANY_SIZE, Array, IntArray, called, reals
 from phlexible.derivatives.readings import Jacobian, Reader, Reading, state_jacobian
-from phlexible.derivatives.runs import RunInterval, TakenRun
+from phlexible.derivatives.runs import LoggedRun, RunInterval
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.interactions.state_force import StateLaw
@@ -116,7 +116,7 @@ def _measured(items: Sequence[Any], dimension: int) -> Reading:
 
 
 def controller_readings(
-    value: ControlledValue, assembly: Assembly, run: TakenRun
+    value: ControlledValue, assembly: Assembly, run: LoggedRun
 ) -> tuple[Reader, Mapping[str, Array], Reading, Array]:
     """Evaluate the measurements of the controller of a load ``value`` at all instants of a run at which
     controllers were called. Return the sensor reader, the states at these instants (arrays by name, with a first
@@ -142,7 +142,7 @@ class ControllerTape:
         run: in which it was asked.
     """
 
-    def __init__(self, value: ControlledValue, run: TakenRun) -> None:
+    def __init__(self, value: ControlledValue, run: LoggedRun) -> None:
         feedback = value.feedback
         self.value, self._feedback, self._law = value, feedback, feedback.law
         reader, rows, measured, self._readings = controller_readings(value, run.assembly, run)
@@ -245,7 +245,7 @@ class ControllerTape:
         return self._changes[acting] if acting >= 0 else np.zeros((len(pose), self.value.size))
 
 
-def controller_values(value: ControlledValue, assembly: Assembly, run: TakenRun) -> Array:
+def controller_values(value: ControlledValue, assembly: Assembly, run: LoggedRun) -> Array:
     """Return the values of a controller at all its calls in a recorded run, shape (calls, values). Sensors are
     evaluated at the recorded states with ``assembly``, the arrays of a (perturbed) model. The controller is then
     called again with these sensor values, in order of time, with its sampling, delay and memory."""
@@ -368,7 +368,7 @@ class LawsOfState:
         return self._controllers.law_directions
 
 
-def implicit_steps(run: TakenRun) -> tuple[Array, Array]:
+def implicit_steps(run: LoggedRun) -> tuple[Array, Array]:
     """Select the time steps of a run whose forces are Python functions of the state, evaluated within the step.
     Return the times [s] and the states at both ends of these steps, shapes (steps, 2) and (steps, 2, states)."""
     pieces = [each for each in run.course if isinstance(each, RunInterval) and each.is_implicit]

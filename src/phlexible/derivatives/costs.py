@@ -23,7 +23,7 @@ from phlexible.derivatives.parameters import (
     start_tables,
 )
 from phlexible.derivatives.readings import Reader, slopes_of_costs
-from phlexible.derivatives.runs import TakenRun
+from phlexible.derivatives.runs import LoggedRun
 from phlexible.derivatives.steps import Functions, functions_of
 from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
 from phlexible.derivatives.variations import Variation
@@ -349,7 +349,7 @@ class CostsOfRun:
     _is_at_start = True  # the run begins where the model does
     _after: Sequence[Variation] | None = None  # what costs feel of its end, by what follows
 
-    def __init__(self, run: TakenRun, base: Built[Costs], parameters: Any) -> None:
+    def __init__(self, run: LoggedRun, base: Built[Costs], parameters: Any) -> None:
         self._run, self._base, self._parameters = run, base, parameters
         self._readings = self._read(base, run.times)
         self.values: Array = self._valued(base.measured, self._readings, run.times)
@@ -561,7 +561,7 @@ def _add_to_samples(row: Array, direction: Direction, in_steps: Array, at_instan
         np.add.at(row, indices[acting], shares[acting])
 
 
-def is_load_alone(run: TakenRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
+def is_load_alone(run: LoggedRun, base: Built[Costs], other: Built[Costs], changed: Sequence[Functions]) -> bool:
     """Return whether a signal changes loads of a model and nothing else. The model ``other``, built with changed
     samples, is compared exactly with ``base``. Arrays, initial states and constants of costs must be equal, there
     may be no prescribed motions, and its loads must equal ``changed``, the loads of ``base`` with these samples.

@@ -22,14 +22,14 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.readings import Reader
 from phlexible.derivatives.runs import (
+    LoggedRun,
     RecordingStepper,
     Stepped,
-    TakenRun,
     has_redundancy,
     instants_of,
     integrate_logged,
     run_from_log,
-    take_run,
+    simulate_logged,
 )
 from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.description.interactions.sensor import Sensor
@@ -212,7 +212,7 @@ class CostsOfInterval(CostsOfRun):
 
     def __init__(
         self,
-        run: TakenRun,
+        run: LoggedRun,
         base: Built[Costs],
         parameters: Any,
         weights: list[list[Array]],
@@ -295,7 +295,7 @@ def costs_of_long_run(
     intervals: list[RepeatedInterval] = []
     read: list[list[Array]] = [[] for _ in sensors]
 
-    def run_in(chunk: RepeatedInterval, log: Sequence[Any]) -> TakenRun:
+    def run_in(chunk: RepeatedInterval, log: Sequence[Any]) -> LoggedRun:
         return run_from_log(working.assembly, stepper, log, chunk.first, chunk.times)
 
     def take(chunk: RepeatedInterval, log: Sequence[Any]) -> None:
@@ -406,7 +406,7 @@ def gradient(
         if not fits_in_memory(own.assembly, instants, limit):
             value, slopes = costs_of_long_run(own, given, recipe, chosen, instants, options, limit)
             return float(value[0]), chosen.structured(slopes[0])
-    found = CostsOfRun(take_run(own.assembly, own.start, duration, step, options, warns=True), own, given)
+    found = CostsOfRun(simulate_logged(own.assembly, own.start, duration, step, options, warns=True), own, given)
     return float(found.values[0]), chosen.structured(found.slopes(recipe, chosen)[0])
 
 
@@ -547,7 +547,7 @@ class ReadingsOfRuns:
         """
         recipe = Recipe(self.build, self.initial, self._checked_sensors, "sensors")
         own = recipe.build_model(self._built_from(arrays))
-        run = take_run(own.assembly, own.start, self.duration, self.step, self.options)
+        run = simulate_logged(own.assembly, own.start, self.duration, self.step, self.options)
         found = Reader(run.assembly, run.times).read_all(list(own.measured.values()), run.rows)
         return run.times, dict(zip(own.measured, found, strict=True))
 

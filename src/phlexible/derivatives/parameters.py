@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from phlexible.algebra.arrays import Array, IntArray, called, check_callable, mapping, option, positive, reals
-from phlexible.derivatives.runs import TakenRun, VelocityJump, differentiable
+from phlexible.derivatives.runs import LoggedRun, VelocityJump, differentiable
 from phlexible.derivatives.variations import Variation, rest_lengths_as_history, strains_of, variation_between
 from phlexible.description.mechanism.mechanism import Mechanism, first_difference
 from phlexible.description.ports import sharing_data
@@ -224,7 +224,7 @@ class Parameters:
         change[index] = signs * self._steps[index]
         return Direction(change)
 
-    def sample_directions(self, name: str, run: TakenRun, is_load: bool) -> list[Direction]:
+    def sample_directions(self, name: str, run: LoggedRun, is_load: bool) -> list[Direction]:
         """Return ``Direction`` objects that together change every sample of the signal ``name`` once, in as few
         groups as possible. Samples of one direction are so far apart that each time step of ``run`` depends on at
         most one of them. The direction stores the index of this sample in the parameter vector for each step and
@@ -421,7 +421,7 @@ def start_difference(
     return Variation(change.pose / distance, change.velocity / distance, strains)
 
 
-def check_same(base: Built[Any], other: Built[Any], label: str, run: TakenRun | None = None) -> None:
+def check_same(base: Built[Any], other: Built[Any], label: str, run: LoggedRun | None = None) -> None:
     """Raise ``ModelError`` if a perturbed model (``other``) differs from ``base`` in its unknowns (bodies,
     coordinates, joints), or in prescribed times of events. Times of events that happen inside of a time step of
     ``run``, which are differentiated, may differ. ``label`` names the parameter in the message.

@@ -335,12 +335,12 @@ def _differences(
     count, (shares, weight) = len(directions), np.array(_stencil(sensor)).T
     changes = np.zeros((count, len(shares), len(steps)))
     changes[np.arange(count), :, directions] = steps[directions, None] * shares
-    read = _read_moved(reader, rows, sensor, instants, changes.reshape(-1, len(steps)))
+    read = _perturbed_readings(reader, rows, sensor, instants, changes.reshape(-1, len(steps)))
     read = read.reshape(len(instants), count, len(shares), -1)
     return np.asarray(np.einsum("tdsc,s->tcd", read, weight) / steps[directions])
 
 
-def _read_moved(
+def _perturbed_readings(
     reader: Reader, rows: Mapping[str, Array], sensor: Readable, instants: IntArray, changes: Array
 ) -> Array:
     """Return the values of a ``sensor`` in recorded states, at each of some ``instants``, after each of k
@@ -372,6 +372,6 @@ def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, insta
     changes = np.tile(somewhere, (len(groups) + 1, 1))
     for change, group in zip(changes[1:], groups, strict=True):
         change[group] += sizes[group]
-    before, *after = _read_moved(reader, rows, sensor, np.array([instant]), changes)
+    before, *after = _perturbed_readings(reader, rows, sensor, np.array([instant]), changes)
     found = [group for group, values in zip(groups, after, strict=True) if not np.array_equal(values, before)]
     return np.concatenate(found or [groups[0][:1]])  # of what nothing changes, a component with derivative zero

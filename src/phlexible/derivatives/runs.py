@@ -9,7 +9,7 @@ import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.derivatives.readings import Reader, state_jacobian
-from phlexible.derivatives.steps import Functions, TakenSteps
+from phlexible.derivatives.steps import Functions, LoggedSteps
 from phlexible.derivatives.variations import strain_indices
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.functions import PiecesCoordinate
@@ -277,7 +277,7 @@ class RunInterval:
 
 
 @dataclass(frozen=True, eq=False)
-class TakenRun:
+class LoggedRun:
     """Run of a mechanism with a log of all its steps, velocity jumps and controller evaluations, from which
     derivatives are computed.
 
@@ -292,7 +292,7 @@ class TakenRun:
     """
 
     assembly: Assembly
-    stretches: tuple[TakenSteps, ...]
+    stretches: tuple[LoggedSteps, ...]
     course: tuple[RunInterval | VelocityJump | int, ...]
     evaluations: tuple[Evaluated, ...]
     times: Array
@@ -380,9 +380,9 @@ def differentiable(system: System) -> Assembly:
     return assemble(system, with_segments=False)
 
 
-def take_run(
+def simulate_logged(
     assembly: Assembly, start: State, duration: float, step: float, options: StepOptions, warns: bool = False
-) -> TakenRun:
+) -> LoggedRun:
     """Simulate a model from an initial state over ``duration`` [s] in time steps of ``step`` [s]. Return the run
     with the log of all time steps and jumps that its derivatives need. ``assembly`` contains the model's arrays.
     ``start`` is the state, ``options`` are those of the time steps; warnings are given if ``warns``.
@@ -499,7 +499,7 @@ def run_from_log(
     log: Sequence[Stepped | VelocityJump | Evaluated],
     first: Array,
     times: Array,
-) -> TakenRun:
+) -> LoggedRun:
     """Return a run that can be differentiated, made of the ``log`` of a time stepper. Consecutive time steps are
     joined to one sequence, which a velocity jump ends. Steps whose forces are functions of the end state stay
     single intervals. ``first`` is the flat state at the first instant, ``times`` [s] are the stored instants.
@@ -514,7 +514,7 @@ def run_from_log(
     """
     relaxation = RELAXATION if stepper.is_redundant else 0.0
     damping = stepper.damping
-    stretches: list[TakenSteps] = []
+    stretches: list[LoggedSteps] = []
     course: list[RunInterval | VelocityJump | int] = []
     asked: list[Evaluated] = []
     own: list[Stepped] = []
@@ -526,7 +526,7 @@ def run_from_log(
             ends = np.concatenate([own[0].times[:1], *(each.times[1:] for each in own)])
             sizes, loads = (np.concatenate([getattr(each, name) for each in own]) for name in ("sizes", "loads"))
             functions = Functions(moving, loads)
-            stretches.append(TakenSteps(assembly, ends, sizes, damping, relaxation, states, functions))
+            stretches.append(LoggedSteps(assembly, ends, sizes, damping, relaxation, states, functions))
             own.clear()
 
     row, grid = 0, set(times.tolist())
@@ -551,7 +551,7 @@ def run_from_log(
             course.append(len(asked))
             asked.append(each)
     close()
-    return TakenRun(
+    return LoggedRun(
         assembly, tuple(stretches), tuple(course), tuple(asked), times, *_stored_states(stretches, first, times)
     )
 
@@ -586,7 +586,7 @@ def _span(
     return (len(before.sizes) - begin, end) if begin >= 0 and end > 0 else None
 
 
-def _stored_states(stretches: Sequence[TakenSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
+def _stored_states(stretches: Sequence[LoggedSteps], first: Array, times: Array) -> tuple[Array, IntArray]:
     """Return the states of a run at its stored instants, and where each of them stands in the computed time steps.
     ``stretches`` are the sequences of time steps between velocity jumps, ``times`` [s] the stored instants,
     ``first`` the state at the first of them. The states have the shape (instants, states). The integers (instants -
@@ -625,7 +625,7 @@ class StepMatrices:
     outputs: Array
 
 
-def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
+def step_matrices(run: LoggedSteps, forces: Array, sensors: Sequence[Sensor]) -> StepMatrices:
     """Return the linearized time steps of a run as matrices A, B, C of ``dx_n+1 = A_n dx_n + B_n du_n``, ``dy_n =
     C_n dx_n``. x are changes of the pose, then of the velocities, at the recorded states; u are inputs, y values of
     ``sensors``. ``forces`` (steps, inputs, unknowns) are the derivatives of the residuals of the steps with respect
@@ -633,7 +633,7 @@ def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> 
 
     Args:
         run: the steps.
-        forces: dF/du of the equations of each step, shape (N, inputs, unknowns), as of ``TakenSteps.load_slopes``.
+        forces: dF/du of the equations of each step, shape (N, inputs, unknowns), as of ``LoggedSteps.load_slopes``.
         sensors: of one or several numbers each.
 
     Raises:
@@ -654,7 +654,7 @@ def step_matrices(run: TakenSteps, forces: Array, sensors: Sequence[Sensor]) -> 
     return StepMatrices(A, B, output_slopes(run, sensors))
 
 
-def output_slopes(run: TakenSteps, sensors: Sequence[Sensor]) -> Array:
+def output_slopes(run: LoggedSteps, sensors: Sequence[Sensor]) -> Array:
     """Return the derivatives of the values of all ``sensors`` with respect to pose and velocities, at all instants
     of a ``run``. The shape is (instants, sensor values, 2 * velocities), with sensors one after the other, and
     columns of the pose before those of the velocities. Components on which a sensor does not depend are zero."""
@@ -728,8 +728,8 @@ def equal_steps_alone(system: System, start: State) -> Assembly:
     return assembly
 
 
-def take_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None = None) -> TakenSteps:
-    """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them as ``TakenSteps``,
+def simulate_steps(assembly: Assembly, state: State, step: float, count: int, added: Array | None) -> LoggedSteps:
+    """Simulate ``count`` equal time steps of ``step`` [s] from a ``state`` and return them as ``LoggedSteps``,
     which can be differentiated. ``added`` are additional load values for each time step. ``assembly`` contains the
     model's arrays. Raise ``ConvergenceError`` if a time step fails; none is halved.
 
@@ -758,4 +758,4 @@ def take_steps(assembly: Assembly, state: State, step: float, count: int, added:
     assert isinstance(all_steps, Stepped), "nothing else was done"
     relaxation, given = RELAXATION if is_redundant else 0.0, Functions(all_steps.moving, all_steps.loads)
     sizes = np.full(count, step)
-    return TakenSteps(assembly, times, sizes, 0.0, relaxation, all_steps.states, given)
+    return LoggedSteps(assembly, times, sizes, 0.0, relaxation, all_steps.states, given)

@@ -19,8 +19,8 @@ from phlexible.derivatives.parameters import (
     check_build,
 )
 from phlexible.derivatives.readings import Reader, state_jacobian, states_at
-from phlexible.derivatives.runs import RunInterval, TakenRun, instants_of, take_run
-from phlexible.derivatives.steps import TakenSteps, functions_of
+from phlexible.derivatives.runs import LoggedRun, RunInterval, instants_of, simulate_logged
+from phlexible.derivatives.steps import LoggedSteps, functions_of
 from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
 from phlexible.derivatives.variations import Variation, move, strain_indices
 from phlexible.description.interactions.sensor import Sensor
@@ -45,7 +45,7 @@ SOME = 50
 """Number of steps in which the tolerance is evaluated."""
 
 
-def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[TakenRun, Array] | None:
+def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[LoggedRun, Array] | None:
     """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of its
     steps (steps, unknowns). Only the first step is simulated again, for unknowns that are not recorded. Return
     None for joint locks, controllers, history variables, halved steps or breakpoints, or if the recorded states do
@@ -68,7 +68,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     clock = instants_of(assembly, base.start, count * step, step, options)
     if clock.remainder or clock.breakpoints:
         return None
-    (begin,) = take_run(assembly, base.start, step, step, options).stretches
+    (begin,) = simulate_logged(assembly, base.start, step, step, options).stretches
     states = np.zeros((count + 1, begin.states.shape[1]))
     rows, first = assembly.memory.rows(states), begin.rows
     for name in KEPT:
@@ -76,7 +76,7 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     rows["multiplier"][1:] = _single_step_forces(recording.multipliers, first["multiplier"][1])
     rows["force"][1:] = _single_step_forces(recording.forces, first["force"][1])
     times, sizes = clock.instants(0, count), np.full(count, step)
-    steps = TakenSteps(
+    steps = LoggedSteps(
         assembly,
         times,
         sizes,
@@ -89,10 +89,10 @@ def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions
     missed, velocities = steps.residuals(assembly.memory, steps.functions), assembly.memory.counts["velocities"]
     if np.abs(missed[:, :velocities]).max(initial=0.0) > _tolerance(steps, velocities):
         return None
-    return TakenRun(assembly, (steps,), (RunInterval(0, 0, count),), (), times, states, indices), missed
+    return LoggedRun(assembly, (steps,), (RunInterval(0, 0, count),), (), times, states, indices), missed
 
 
-def _tolerance(steps: TakenSteps, velocities: int) -> float:
+def _tolerance(steps: LoggedSteps, velocities: int) -> float:
     """Return the largest residual of the equations of motion that counts as round-off in recorded time steps, in
     their unit. It is a weighted sum of the residuals that appear if one quantity at a time (velocities,
     multipliers, ...) is zero at the ends of some of the steps. Of each, the largest absolute value among the first
@@ -209,7 +209,7 @@ def sensitivity_of_run(
     recipe = _recipe(build, measured, initial)
     own = recipe.build_model(parameters.nested(parameters.values))
     found = _derivatives(
-        take_run(own.assembly, own.start, count * step, step, StepOptions()), own, recipe, parameters
+        simulate_logged(own.assembly, own.start, count * step, step, StepOptions()), own, recipe, parameters
     )
     assert found is not None, "of a run that was taken"
     return found
@@ -226,7 +226,7 @@ def _recipe(
 
 
 def _derivatives(
-    run: TakenRun,
+    run: LoggedRun,
     base: Built[Sequence[Sensor]],
     recipe: Recipe[Sequence[Sensor]],
     varied: Parameters,
@@ -294,7 +294,7 @@ def _derivatives(
 
 
 def _read_nearby(
-    run: TakenRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
+    run: LoggedRun, reader: Reader, sensors: Sequence[Sensor], states: Variation, number: int, change: float
 ) -> list[Array]:
     """Return the sensor values of a model with parameter ``number`` changed by ``change``, at all instants of a
     run. The recorded states are shifted by ``change`` times their derivatives ``states`` with respect to this
@@ -306,7 +306,7 @@ def _read_nearby(
     return reader.read_all(sensors, rows)
 
 
-def _is_same(run: TakenRun, change: Variation) -> bool:
+def _is_same(run: LoggedRun, change: Variation) -> bool:
     """Return whether a ``change`` of pose and velocities at all instants of a ``run`` is negligible (round-off).
     Translations are compared with the largest position, rotations with 1 rad, velocities with the largest
     velocity, all up to one relative tolerance. Elastic coordinates are not compared."""
@@ -346,7 +346,7 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
             )
 
 
-def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> TakenRun:
+def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> LoggedRun:
     """Simulate the time steps of a recorded motion again, with everything stored that derivatives need, and return
     the run. ``base`` is the model; the constant step size follows from the recorded times. Raise
     ``ParameterError`` if positions, rotations or velocities differ from the recorded ones by more than a small
@@ -357,7 +357,7 @@ def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOpti
     """
     duration = float(recording.time[-1] - recording.time[0])
     step = duration / (len(recording.time) - 1)
-    run = take_run(base.assembly, base.start, duration, step, options)
+    run = simulate_logged(base.assembly, base.start, duration, step, options)
     for name in ("position", "rotation", "velocity"):
         given = getattr(recording, name)
         if np.abs(run.rows[name] - given).max(initial=0.0) > SAME * _size(given):

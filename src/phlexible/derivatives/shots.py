@@ -24,7 +24,7 @@ from phlexible.bodies.beam.strain import linear_stiffness
 from phlexible.bodies.mechanics.floating import mass_diagonal
 from phlexible.derivatives.costs import Costs, CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
-from phlexible.derivatives.runs import RunInterval, TakenRun, take_run
+from phlexible.derivatives.runs import LoggedRun, RunInterval, simulate_logged
 from phlexible.derivatives.steps import functions_of, pose_map
 from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
 from phlexible.derivatives.variations import Variation, variation_between
@@ -263,7 +263,7 @@ class ShotRun:
         starts: their initial states.
     """
 
-    run: TakenRun
+    run: LoggedRun
     shots: Shots
     starts: tuple[State, ...]
 
@@ -285,7 +285,7 @@ class ShotRun:
         return np.concatenate([np.zeros(0), *(end[0] - own for end, own in pairs)])
 
 
-def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
+def simulate_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
     """Simulate a model in segments, one after the other, and return them joined as a ``ShotRun``. Segment 0 begins
     at the model's initial state, the others at the states of ``shots``; segment i has ``steps[i]`` time steps of
     size ``step`` [s]. Gaps between segments remain. Raise ``ConvergenceError`` if a time step would have to be
@@ -294,7 +294,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.
     """
-    runs: list[TakenRun] = []
+    runs: list[LoggedRun] = []
     starts = [base.start]
     for number, count in enumerate(steps):
         if number:
@@ -302,13 +302,13 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
             theta = before.rows["theta"][-1]
             start = near.state_of(shots.coordinates[number - 1], float(before.times[-1]), theta)
             starts.append(replace(start, theta=base.assembly.initial_thetas(start)))
-        taken = take_run(base.assembly, starts[-1], count * step, step, StepOptions())
+        taken = simulate_logged(base.assembly, starts[-1], count * step, step, StepOptions())
         if not is_plain(taken):
             raise ConvergenceError("steps of a shot had to be halved", starts[-1].time, np.zeros(0))
         runs.append(taken)
     stretches = tuple(each.stretches[0] for each in runs)
     indices = [np.column_stack([np.full(len(each.indices), k), each.indices[:, 1]]) for k, each in enumerate(runs)]
-    run = TakenRun(
+    run = LoggedRun(
         base.assembly,
         stretches,
         tuple(RunInterval(k, 0, each.count) for k, each in enumerate(stretches)),
@@ -320,7 +320,7 @@ def take_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: flo
     return ShotRun(run, shots, tuple(starts))
 
 
-def shots_along(run: TakenRun, steps: Sequence[int]) -> Shots:
+def shots_along(run: LoggedRun, steps: Sequence[int]) -> Shots:
     """Divide a ``run`` into segments of multiple shooting, with the given numbers of time ``steps``, and return
     their initial states as ``Shots``. These states are copied from the run, so that there are no gaps between
     segments. Small coordinates about each state are stored too. A run with events, controllers or history
@@ -441,7 +441,7 @@ class InputRun:
     _costs: CostsOfRun
     _runs: "InputRuns"
     _inputs: dict[str, Signal]
-    _run: TakenRun
+    _run: LoggedRun
     _base: Built[Costs]
     _in_shots: bool = False
 
@@ -577,12 +577,12 @@ class InputRuns:
         """
         own, given = self._model_for(inputs)
         if shots is not None:
-            in_shots = take_shots(own, shots, self.steps_of(len(shots.near) + 1), duration / self.steps)
+            in_shots = simulate_shots(own, shots, self.steps_of(len(shots.near) + 1), duration / self.steps)
             self.taken += 1
             found = CostsOfShots(in_shots, own, given)
             found.loads_alone = self._loads_alone
             return InputRun(found, self, inputs, in_shots.run, own, True)
-        taken = take_run(own.assembly, own.start, duration, duration / self.steps, StepOptions())
+        taken = simulate_logged(own.assembly, own.start, duration, duration / self.steps, StepOptions())
         self.taken += 1
         costs = CostsOfRun(taken, own, given)
         costs.loads_alone = self._loads_alone

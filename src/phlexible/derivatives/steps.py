@@ -61,7 +61,7 @@ def functions_of(assembly: Assembly, times: Array) -> Functions:
 
 
 @dataclass(frozen=True, eq=False)
-class TakenSteps:
+class LoggedSteps:
     """Consecutive steps of a run, of any sizes, with their states and prescribed quantities; residuals and
     derivatives are computed from them.
 
@@ -509,7 +509,7 @@ class StepDerivative:
         return pose + (velocity + after) @ self.pose_map.T, after, strains
 
 
-def has_contact_history(steps: TakenSteps) -> bool:
+def has_contact_history(steps: LoggedSteps) -> bool:
     """Return whether the model of these time steps has contacts or friction with history variables that
     outlive a time step. These are friction springs (friction that sticks), contacts with restitution and
     contact groups."""
@@ -517,7 +517,7 @@ def has_contact_history(steps: TakenSteps) -> bool:
     return counts["bristles"] + counts["impacts"] + counts["pieces"] + counts["kept_pairs"] > 0
 
 
-def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
+def step_derivative(steps: LoggedSteps, k: int) -> StepDerivative:
     """Return the derivatives of the residual, and of the history variables at the end, of time step ``k``, by dual
     numbers. They are with respect to velocities and multipliers at the end, and pose, velocities and history
     variables at the start. With contacts or friction springs, the mean for slightly smaller and larger deflections
@@ -557,14 +557,14 @@ def step_derivative(steps: TakenSteps, k: int) -> StepDerivative:
     )
 
 
-def inexact_steps(steps: TakenSteps) -> set[int]:
+def inexact_steps(steps: LoggedSteps) -> set[int]:
     """Return the indices of those time steps of a run for which Newton's matrix is not the exact derivative
     of the equations; these time steps have contacts."""
     has_contacts = steps.assembly.memory.counts["members"] > 0
     return {k for k in range(steps.count) if has_contacts and not _is_exact(steps, k)}
 
 
-def _is_exact(steps: TakenSteps, k: int) -> bool:
+def _is_exact(steps: LoggedSteps, k: int) -> bool:
     """Return whether Newton's matrix is the exact derivative of the equations of time step ``k``, up to a
     tolerance. The solver permits an approximate one, which is faster. Solutions with the matrix are compared with
     derivatives by dual numbers, for one random change of the end velocities and one of the initial pose.
@@ -603,7 +603,7 @@ def _is_exact(steps: TakenSteps, k: int) -> bool:
     return bool((np.abs(left) <= EXACT * (np.abs(after) + UNSEEN * most * length)).all())
 
 
-def pose_map(steps: TakenSteps, k: int) -> Array:
+def pose_map(steps: LoggedSteps, k: int) -> Array:
     """Return the matrix K of time step ``k``, shape (velocities, velocities), that converts changes of velocities
     to the change of the end pose. That is K times the sum of the changes at both ends of the step, at a constant
     initial pose; rotations are in world axes. See docs/theory.md, 9, (9.2).

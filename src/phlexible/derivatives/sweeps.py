@@ -18,8 +18,8 @@ from phlexible.derivatives.controllers import (
     implicit_steps,
 )
 from phlexible.derivatives.readings import PROJECTED, Jacobian, Readable, Reader, Reading, state_jacobian
-from phlexible.derivatives.runs import RunInterval, TakenRun, VelocityJump
-from phlexible.derivatives.steps import TakenSteps, constraint_rows, pose_map
+from phlexible.derivatives.runs import LoggedRun, RunInterval, VelocityJump
+from phlexible.derivatives.steps import LoggedSteps, constraint_rows, pose_map
 from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
@@ -97,7 +97,7 @@ def _condition(jump: VelocityJump, assembly: Assembly) -> Reading:
     return Reading(lambda run: when.excess(run.time, [sensor.read(run) for sensor in when.sensors]), is_energy)
 
 
-def slopes_of_locks(stretch: TakenSteps, first: int, last: int) -> Array:
+def slopes_of_locks(stretch: LoggedSteps, first: int, last: int) -> Array:
     """Return the derivatives of time step residuals with respect to the joint coordinates at which events have
     locked joints, shape (steps, switches, unknowns). A switch stands for one lock. Entries are -1 over the length
     of the step in the constraint equation of a lock that is active at the instant ``first``, else zero. The steps
@@ -124,7 +124,7 @@ class Crossing:
         before, after: stretch, first and last instant of the steps that end and that begin there.
     """
 
-    run: TakenRun
+    run: LoggedRun
     jump: VelocityJump
     before: tuple[int, int, int]
     after: tuple[int, int, int]
@@ -211,7 +211,7 @@ class Crossing:
         )
 
 
-def crossings_of(run: TakenRun) -> dict[int, Crossing]:
+def crossings_of(run: LoggedRun) -> dict[int, Crossing]:
     """Return the events of a run that occur inside of a time step, as a dictionary of ``Crossing`` objects by
     their index in ``run.course``. Each has the velocity jump at the event, and the time steps before and after it
     whose lengths change when the event moves in time. ModelError is raised if forces are Python functions of the
@@ -288,7 +288,7 @@ class RunParts:
         return sum(product(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
 
 
-def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
+def parts_of(run: LoggedRun, assembly: Assembly) -> RunParts:
     """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return the values as a
     ``RunParts``. They are the time step residuals, one array (steps, unknowns) for each sequence of steps between
     velocity jumps, and all that ``other_parts`` returns. ``assembly`` contains the arrays of the perturbed
@@ -297,7 +297,7 @@ def parts_of(run: TakenRun, assembly: Assembly) -> RunParts:
     return replace(other_parts(run, assembly), equations=equations)
 
 
-def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
+def other_parts(run: LoggedRun, assembly: Assembly) -> RunParts:
     """Evaluate a perturbed model at the recorded states of ``run`` and return a ``RunParts`` without step
     residuals. It has history variables (Maxwell strains, friction deflections, impact speeds), velocities after
     jumps, values of controllers and state-dependent forces, positions of locks, and excess of event conditions
@@ -312,7 +312,7 @@ def other_parts(run: TakenRun, assembly: Assembly) -> RunParts:
     return RunParts((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
-def _values_of_laws(run: TakenRun, assembly: Assembly) -> Array:
+def _values_of_laws(run: LoggedRun, assembly: Assembly) -> Array:
     if not run.has_laws:
         return np.zeros((0, 0))
     ends, states = implicit_steps(run)
@@ -329,7 +329,7 @@ class _Laws:
         of_state: laws of the state, or None.
     """
 
-    def __init__(self, run: TakenRun) -> None:
+    def __init__(self, run: LoggedRun) -> None:
         assembly = run.assembly
         own = controllers_of(assembly) if run.evaluations else []
         self.tapes = [ControllerTape(each, run) for each in own]
@@ -381,7 +381,7 @@ class Adjoint:
     poses: Array
 
 
-def is_plain(run: TakenRun) -> bool:
+def is_plain(run: LoggedRun) -> bool:
     """Return whether a run has nothing but time steps: no velocity jumps, controllers, state-dependent forces,
     locks or history variables. History variables are strains of Maxwell branches, deflections of friction springs
     and impact speeds."""
@@ -391,7 +391,7 @@ def is_plain(run: TakenRun) -> bool:
     return not run.system.mechanism.switches and not len(strain_indices(run.assembly))
 
 
-def parts_of_nothing(run: TakenRun) -> RunParts:
+def parts_of_nothing(run: LoggedRun) -> RunParts:
     """Return a ``RunParts`` (derivatives of all equations of a run) for a run of time steps alone: empty arrays or
     tuples for jumps, controllers, events and strains. The tuple of time step equations is empty too; the caller
     replaces it."""
@@ -400,7 +400,7 @@ def parts_of_nothing(run: TakenRun) -> RunParts:
     return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
-def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variation] | None = None) -> list[Adjoint]:
+def adjoints(run: LoggedRun, slopes: Sequence[Variation], after: Sequence[Variation] | None) -> list[Adjoint]:
     """Return the adjoints of several costs of a run by one pass backwards in time: derivatives with respect to the
     initial state and to all residuals. Residuals are those of time steps, velocity jumps, controllers, locks and
     events. ``slopes`` are derivatives of the costs with respect to the state at each stored instant. ``after`` are
@@ -499,7 +499,7 @@ def adjoints(run: TakenRun, slopes: Sequence[Variation], after: Sequence[Variati
 
 
 def _vjp_implicit(
-    run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
+    run: LoggedRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
     """Propagate derivatives of costs backwards through one time step whose forces are Python functions of the
     state, also of that at its end. q and v, shape (costs, velocities), are the derivatives with respect to pose and
@@ -525,7 +525,7 @@ def _vjp_implicit(
 # Forwards.
 
 
-def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
+def state_derivatives(run: LoggedRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
     """Return the derivatives of pose and velocities with respect to parameters at all stored instants, both
     (instants, parameters, velocities). Derivatives of the initial state (``start``) are propagated forwards
     through the linearized time steps, velocity jumps, controllers and locks. Instants of conditional events change
@@ -597,7 +597,7 @@ def state_derivatives(run: TakenRun, start: Variation, changes: Sequence[RunPart
 
 
 def _jvp_steps(
-    run: TakenRun,
+    run: LoggedRun,
     interval: RunInterval,
     before: tuple[Array, Array, Array],
     equations: Array,
@@ -635,7 +635,7 @@ def _jvp_steps(
 
 
 def _jvp_implicit(
-    run: TakenRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
+    run: LoggedRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
     """Return the derivatives of pose and velocities with respect to parameters, both (parameters, velocities),
     after a time step with state-dependent forces. The forces are Python functions of the state, also of that at the

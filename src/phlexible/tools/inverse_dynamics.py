@@ -38,7 +38,7 @@ from phlexible.state.system import require_bodies, system_of
 from phlexible.state.vectors import rotation_blocks
 
 if TYPE_CHECKING:
-    from phlexible.derivatives.steps import TakenSteps
+    from phlexible.derivatives.steps import LoggedSteps
     from phlexible.step.assembly.assembly import Assembly
 
 
@@ -397,12 +397,12 @@ class _Servo:
         with the inputs at the start. ``used`` are the inputs in each time step, shape (steps, inputs)."""
         return np.asarray((used - self._first) @ self._directions)
 
-    def _simulated(self, used: Array, step: float) -> "TakenSteps":
-        from phlexible.derivatives.runs import take_steps
+    def _simulated(self, used: Array, step: float) -> "LoggedSteps":
+        from phlexible.derivatives.runs import simulate_steps
 
-        return take_steps(self._assembly, self._start, step, len(used), added=self._added(used))
+        return simulate_steps(self._assembly, self._start, step, len(used), added=self._added(used))
 
-    def _matrices(self, run: "TakenSteps") -> "StepMatrices":
+    def _matrices(self, run: "LoggedSteps") -> "StepMatrices":
         from phlexible.derivatives.runs import step_matrices
 
         return step_matrices(run, run.load_slopes(self._directions), self._sensors)
@@ -514,7 +514,7 @@ class _Servo:
         left = goals - self._outputs(run)
         reach: Array | None = None
 
-        def cost(run: "TakenSteps", left: Array, used: Array, weight: Array) -> float:
+        def cost(run: "LoggedSteps", left: Array, used: Array, weight: Array) -> float:
             parts = left, weight * (used - self._first), rest * run.rows["velocity"][-1]
             return float(sum((part**2).sum() for part in parts))
 
@@ -574,7 +574,7 @@ class _Servo:
         duration = self._step * len(steps.states)
         return np.asarray(np.abs(self._mobility.accelerations).max(axis=0) * duration**2 / 2)
 
-    def _outputs(self, run: "TakenSteps") -> Array:
+    def _outputs(self, run: "LoggedSteps") -> Array:
         """Return the values of all outputs at all instants of a simulated run, shape (N + 1, outputs)."""
         from phlexible.derivatives.readings import Reader
 
