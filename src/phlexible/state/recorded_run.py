@@ -308,8 +308,9 @@ class RecordedRun(PickledFields):
         return None
 
     def angle_over_turns(self, angle: Array, counted: Array) -> Array:
-        """Return an ``angle`` of a joint over the full turns of ``counted``, shape (instants,) each [rad]. The angle
-        is between -pi and pi; ``counted`` is the same one as the state has it for a force element."""
+        """Return an ``angle`` of a joint over the full turns of ``counted``, shape (instants,) each [rad]. The
+        angle is between -pi and pi; ``counted`` is the same one as the state has it for a force element.
+        """
         return nearest_turns(angle, counted)
 
     def rate(self, values: Array) -> Array:

@@ -456,8 +456,10 @@ class Where(Written):
 
     def signature_of(self, arguments: Sequence[Any]) -> Any:
         """Return the Numba signature of ``where(truth, a, b)``, which selects a or b, for the Numba types
-        ``arguments``. The values a and b must both be truths, integers, numbers, vectors or matrices; otherwise
-        the result is None. Plain numbers are permitted with SIMD lanes or dual numbers."""
+        ``arguments``. ``truth`` is a boolean, or one for each SIMD lane. The values a and b must both be booleans,
+        integers, numbers, vectors or matrices; otherwise the result is None. Plain numbers are permitted with SIMD
+        lanes or dual numbers.
+        """
         for form in (TRUTH, CHOICE, NUMBER, VECTOR, MATRIX):
             if have_forms((TRUTH, form, form), arguments):
                 kind = form.at(common_kind(arguments))
@@ -475,22 +477,26 @@ class Where(Written):
 
 @Where
 def where(truth: Any, a: Any, b: Any) -> Any:
-    """Return a where ``truth`` is true, else b, separately in each SIMD lane (mechanism). It exists in compiled
-    code only, as an intrinsic; both values are computed."""
+    """Return a where the boolean ``truth`` is true, else b, separately in each SIMD lane (mechanism). It exists in
+    compiled code only, as an intrinsic; both values are computed.
+    """
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def any_of(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a ``truth`` is true in any SIMD lane (mechanism); returns the LLVM value.
-    A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a boolean ``truth`` is true in any SIMD lane (mechanism); returns the LLVM
+    value. A boolean without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the
+    code.
+    """
     return is_any(builder, truth) if isinstance(truth.type, ir.VectorType) else truth
 
 
 @emitted_by(FORMS[bool], TRUTH)
 def all_of(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a ``truth`` is true in all SIMD lanes (mechanisms); returns the LLVM
-    value. A truth without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes the
-    code."""
+    """Emit LLVM code that tests whether a boolean ``truth`` is true in all SIMD lanes (mechanisms); returns the
+    LLVM value. A boolean without lanes is returned as it is. ``builder`` is llvmlite's ``IRBuilder``, which writes
+    the code.
+    """
     if not isinstance(truth.type, ir.VectorType):
         return truth
     return builder.not_(is_any(builder, builder.not_(truth)))

@@ -48,8 +48,10 @@ class NumberKind:
         return 1
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a register for numbers, truth values or integers of this kind, from the LLVM
-        type ``element`` of a single one."""
+        """Return the LLVM type of a register for numbers, booleans or integers of this kind, from the LLVM type
+        ``element`` of a single one. It is ``element`` itself for plain floats, a vector for SIMD lanes, a structure
+        for dual numbers.
+        """
         return element
 
     def constant(self, builder: Any, value: Any) -> Any:
@@ -86,8 +88,9 @@ class NumberKind:
         return self.selection(builder, truth, b, a)
 
     def is_nonzero(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code that tests whether a number x is not zero or has a derivative that is not zero;
-        returns the LLVM value of the truth. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        """Emit LLVM code that tests whether a number x is not zero or has a derivative that is not zero; returns
+        the LLVM value of the boolean. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
+        """
         return builder.fcmp_unordered("!=", x, ir.Constant(x.type, None))
 
     def with_derivative(self, builder: Any, value: Any, derivative: Any, x: Any) -> Any:
@@ -198,8 +201,9 @@ class Dual(NumberKind):
         return 2 * self.directions
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a dual number, a float with a vector of derivatives; truths and integers
-        have the type of a single one. ``element`` is the LLVM type of a single one."""
+        """Return the LLVM type of a dual number (structure of a float and a vector of derivatives) if ``element``
+        is a float. Booleans and integers have no derivatives: for their types ``element`` is returned.
+        """
         return ir.LiteralStructType([REAL, self._derivatives]) if element == REAL else element
 
     @property
@@ -262,8 +266,8 @@ class Dual(NumberKind):
         return self.pair(builder, builder.select(truth, x, y), derivative)
 
     def is_nonzero(self, builder: Any, x: Any) -> Any:
-        """Emit LLVM code that tests whether the value or any derivative of a dual number x is not zero;
-        returns the LLVM value of the truth. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
+        """Emit LLVM code that tests whether the value or any derivative of a dual number x is not zero; returns the
+        LLVM value of the boolean. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
 
         A product that is left out loses its derivative too.
         """
@@ -352,9 +356,10 @@ class Secant(NumberKind):
     base: NumberKind = ONE
 
     def register(self, element: Any) -> Any:
-        """Return the LLVM type of a secant number (value at the start of a time step, its change, three
-        weights of a discrete gradient); truths and integers have the type of a single one. ``element`` is the
-        LLVM type of a single one."""
+        """Return the LLVM type of a secant number, if ``element`` is the type of a float: value at the start of a
+        time step, its change, and three weights of a discrete gradient. For booleans and integers ``element`` is
+        returned.
+        """
         return ir.LiteralStructType([self.base.register(REAL)] * SECANT_PARTS) if element == REAL else element
 
     def constant(self, builder: Any, value: Any) -> Any:
@@ -499,8 +504,9 @@ def kind_of(register: Any) -> NumberKind:
 
 
 def is_any(builder: Any, truth: Any) -> Any:
-    """Emit LLVM code that tests whether a truth is true in any SIMD lane; returns the LLVM value of the truth.
-    ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+    """Emit LLVM code that tests whether a boolean ``truth`` is true in any SIMD lane; returns the LLVM value of the
+    result. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
+    """
     bits = builder.bitcast(truth, ir.IntType(truth.type.count))
     return builder.icmp_signed("!=", bits, bits.type(0))
 
@@ -600,14 +606,14 @@ class NumberType(types.Type):
 
 
 class TruthType(NumberType):
-    """Type of a truth value for each lane."""
+    """Numba type of a boolean for each SIMD lane."""
 
     element = BIT
     taken = (types.Boolean,)
 
 
 class ChoiceType(NumberType):
-    """Type of an integer for each lane."""
+    """Numba type of an integer for each SIMD lane."""
 
     element = INTEGER
     taken = (types.Integer,)
@@ -684,9 +690,10 @@ class LaneForm:
     is_discrete: bool = False
 
     def at(self, number_kind: NumberKind) -> Any:
-        """Return the Numba type of a value of this form (number, truth, vector, ...) for a kind of numbers (plain
-        floats, SIMD lanes, dual). Values that are equal in all lanes, and truth values of kinds without truth
-        values of their own, have the type of one mechanism."""
+        """Return the Numba type of a value of this form (number, boolean, vector, ...) for a kind of numbers (plain
+        floats, SIMD lanes, dual). Values that are equal in all lanes have the type of one mechanism; so have
+        booleans and integers of dual numbers.
+        """
         is_shared = self.lanes is None or number_kind == ONE or (self.is_discrete and not number_kind.has_truths)
         return self.alone if is_shared or self.lanes is None else self.lanes(number_kind)
 
@@ -699,8 +706,9 @@ CHOICE = LaneForm(types.intp, ChoiceType, (ChoiceType, types.Integer), is_discre
 
 
 def have_forms(forms: Sequence[LaneForm], arguments: Sequence[Any]) -> bool:
-    """Return whether values of the Numba types ``arguments`` have the given ``forms`` (number, truth, vector,
-    ...), or can be converted to them."""
+    """Return whether values of the Numba types ``arguments`` have the given ``forms`` (number, boolean, vector,
+    ...), or can be converted to them.
+    """
     return len(forms) == len(arguments) and all(
         isinstance(each, form.taken) and (type(each) is form.taken[0] or not isinstance(each, form.taken[0]))
         for form, each in zip(forms, arguments, strict=True)

@@ -251,10 +251,11 @@ class Simulation:
         return max(16, CHUNK_BYTES // (8 * max(self._stepper.values_per_step, 1)))
 
     def _take_regular_steps(self, k: int, steps: int) -> Calls[int]:
-        """Compute up to ``steps`` equal time steps of the grid from time step k on, record them and return their
-        number. If an event occurs inside, only the steps before it are computed. The result is 0 where the error
-        exceeds the tolerance, an event occurs in the first step, or the first step fails. The caller then repeats
-        the steps, shorter or fewer.
+        """Compute up to ``steps`` equal time steps of the grid from time step k on, record them, and return their
+        number. If an event occurs inside, only the steps before it are computed. The number is 0 if the error
+        exceeds the tolerance, an event occurs in the first step, or the first step fails; the caller then repeats
+        the steps, shorter or fewer. It is a generator, which yields calls of the compiled loop that its caller
+        makes.
 
         Chunks grow while they are fast.
         """
@@ -317,10 +318,10 @@ class Simulation:
         return 0
 
     def _is_accurate(self, taken: Advance, is_done: bool, instants: Array) -> bool:
-        """Return whether all time steps between ``instants`` [s] converged (``is_done``) and the estimated error
-        in ``taken``, the result of these steps, is within the tolerance. If not, later time steps are halved as
-        often as the error requires. After several small errors they are doubled. The error of the failed step is
-        raised after too many halvings.
+        """Return whether all time steps between ``instants`` [s] converged (``is_done``) and their estimated error,
+        in ``taken``, is within the tolerance. If not, the level of halving for the next attempt is raised as much
+        as the error requires; after several small errors it is lowered. After too many halvings the error of the
+        failed step is raised.
 
         Raises:
             ConvergenceError: they do not converge, however short; or a body is deformed beyond all reason.

@@ -48,9 +48,10 @@ class HalvedSteps:
         self._looked_at = min(self._looked_at, self._count)
 
     def add(self, taken: Advance, time: float, pieces: int = 1) -> None:
-        """Add to the count of substeps of halved time steps: ``pieces``, or a fixed fraction of the trials of
-        implicit laws in ``taken`` if that is more. Each time the count has grown by a fixed number, ``look``
-        checks it at the ``time`` [s].
+        """Add ``pieces``, new substeps of halved time steps, to the count that is compared with the limit. If
+        ``taken``, the result of the last steps, has many trials of state-dependent user functions, a fixed fraction
+        of these is added instead. Each time the count has grown by a fixed number, ``look`` is called with the
+        ``time`` [s], which may raise ``ConvergenceError``.
 
         Raises:
             ConvergenceError: there are far too many, or a body is deformed beyond all reason.
@@ -156,9 +157,10 @@ def _beyond_an_end(assembly: Assembly) -> str:
 
 
 def likely_causes(assembly: Assembly, limit: float) -> tuple[str, str]:
-    """Return two texts for error messages, each empty where it does not apply. The first says that a body is
-    deformed by more than ``limit`` times its size, the second that controllers or laws are a possible cause.
-    ``assembly`` contains the arrays of the model."""
+    """Return two texts on why a run failed, for an error message; each is empty where it does not apply. The first
+    says that a body is deformed by more than ``limit`` times its size, the second names controllers and user
+    functions of the state as a possible cause. ``assembly`` contains the arrays of the model.
+    """
     name, share = _most_deformed(assembly)
     deformed = f"{name} is deformed by {share:.3g} times its size" if not share <= limit else ""
     laws = _names(each for each in assembly.controlled if isinstance(each.feedback, StateLaw))

@@ -170,9 +170,11 @@ class Stepper(MechanismState):
         return self.memory.rows(rows.rows)
 
     def _requested_rows(self, taken: Advance, storage: Storage) -> Advance:
-        """Return the result ``taken`` of time steps that were all stored, with only the instants that ``storage``
-        requests (every n-th). Its field ``watched`` becomes the states after all steps, for conditions of events.
-        Each remaining instant is given the largest step error since the one before it."""
+        """Return the result ``taken`` of time steps that stored every state, reduced to the instants that
+        ``storage`` requests (every n-th). All states remain in its field ``watched``, for conditions of events.
+        Each requested instant gets the largest step error since the one before it; the error of later steps is
+        stored for the next call.
+        """
         watched = taken.rows.copied(slice(taken.steps))
         kept = np.arange(storage.every - storage.phase, taken.steps + 1, storage.every) - 1
         rows = watched.copied(kept)
@@ -195,11 +197,12 @@ class Stepper(MechanismState):
         return self._stop is None
 
     def _step_with_laws(self, rows: StoredRows, instants: Array, step: float, course: Course) -> tuple[int, int]:
-        """Compute one time step with state-dependent user functions that give forces, evaluated at the mean state
-        of the time step. Trial steps are repeated until forces and motion agree. The step begins at
-        ``instants[0]``, has the length ``step`` [s] and the inputs ``course`` (loads and prescribed vectors), and
-        is stored in ``rows``. Return the number of completed time steps (0 or 1) and the status; after a failure
-        the state is restored. See docs/theory.md, 8, (8.22)."""
+        """Compute one time step with user functions of the state, which give forces at the mean state of the step.
+        The step is attempted repeatedly until the forces and the motion agree. It begins at ``instants[0]``, has
+        the length ``step`` [s] and the inputs ``course`` (prescribed vectors and other loads), and is stored in
+        ``rows``. Return the number of completed steps (0 or 1) and the status; after a failure the state is
+        restored. See docs/theory.md, 8, (8.22).
+        """
         memory, controllers, law_values = self.memory, self._controllers, np.zeros_like(course.loads)
         start, trial = memory.state.copy(), rows.scratch_rows()
         self._law_error, status, is_tried = None, NOT_CONVERGED, False
@@ -259,9 +262,10 @@ class Stepper(MechanismState):
         return Course(shares, self.assembly.moving_values(ends), self._values(middles, ends))
 
     def _contact_substeps(self, instants: Array, step: float) -> Course:
-        """Return the inputs (prescribed vectors and loads) of one time step of length ``step`` between two
-        ``instants`` [s]. It is divided into as many equal substeps as contacts requested in the last attempt,
-        fewer if substeps are coarsened."""
+        """Return the inputs (prescribed vectors and loads) of one time step between two ``instants`` [s], divided
+        into equal substeps around contacts. Their number is that which contacts requested in the last attempt, less
+        if substeps are coarsened. ``step`` is the length of the time step [s].
+        """
         parts = max(1, int(self.memory["parts"][0]) // self._coarsening)
         return self._course(instants, step, np.tile(self.shares / parts, parts))
 
@@ -274,9 +278,10 @@ class Stepper(MechanismState):
         return self._record_answer(rows, call)
 
     def _record_answer(self, rows: StoredRows, call: StepCall) -> tuple[int, int]:
-        """Add the time steps that a finished ``call`` of the compiled loop completed to ``rows``. Return their
-        number and the last status, which says whether the last one converged. The exception of a call that failed
-        is raised. A call that was not made counts as 0 steps without convergence."""
+        """Add the time steps that a finished ``call`` of the compiled loop has completed to ``rows``, and return
+        their number and the last status. The status says whether the last step converged, and if not, why. If the
+        call raised an exception, it is raised here. A call that was not made counts as 0 steps without convergence.
+        """
         if call.error is not None:
             raise call.error
         taken, status = call.taken or (0, NOT_CONVERGED)
@@ -404,9 +409,9 @@ class Stepper(MechanismState):
 
     @property
     def values_per_step(self) -> int:
-        """Number of floats that one time step needs in memory, by which the number of time steps in one call is
-        limited. It counts the stored state, and value, first and second rate of each moving ground frame and
-        drive, load and prescribed force."""
+        """Number of floats that one time step needs in memory, which limits the number of time steps in one call.
+        It counts the stored state, three for each prescribed vector, and the load values.
+        """
         return self.memory.counts["row_size"] + 3 * (self.memory.counts["moving"] + self.load_values)
 
     def snapshot(self) -> Array:
@@ -454,8 +459,9 @@ class Stepper(MechanismState):
 
     @property
     def has_jumps(self) -> bool:
-        """Whether any law of the state has jumped so far, so that no value of it agreed with the motion in a
-        time step."""
+        """Whether a user function of the state has jumped so far: in some time step, none of its values agreed with
+        the motion that they cause.
+        """
         return self.has_laws and bool(self._implicit.jumps.any())
 
     @property

@@ -136,15 +136,16 @@ class StoredRows:
         return (self.since_stored + 1) % self.every == 0
 
     def scratch_rows(self, count: int = 0) -> "StoredRows":
-        """Return a separate array of states for a trial time step, which is not part of the result. With ``count``
-        = 0 it has no row, since the state after the step is not stored. With ``count`` = 1 it has one row for the
-        present state."""
+        """Return a separate array of states for a time step that is only attempted, so that its results do not
+        enter this one. With ``count`` = 0 it stores no state, with ``count`` = 1 the present one.
+        """
         return StoredRows(self._memory, 1 - count, Storage(2, 0, self.continues))
 
     def record_steps(self, steps: int, reactions: Array) -> None:
-        """Count ``steps`` more time steps and the instants that they store; 0 steps change nothing. If the last
-        stored instant is also the last computed one, its reactions become the mean with the ``reactions`` of the
-        first new step, shape (reactions,)."""
+        """Count ``steps`` more time steps, whose states compiled code has written here. If the last stored instant
+        is the one at which they begin, its multipliers and forces become the mean with ``reactions``, those of the
+        first new step, shape (reactions,). With 0 steps nothing changes.
+        """
         if not steps:
             return
         if self._open >= 0:

@@ -79,10 +79,11 @@ def advance_branches(t: Tables, f: int, h: float) -> float:
 
 @compiled
 def dashpot_loss(t: Tables, k: int, strain: float, both: float, change: float) -> float:
-    """Return the energy that the dashpot of a Maxwell branch of unit stiffness with relaxation time number k loses
-    in a time step; a quadratic form of the strain e at the start and the change c of the coordinate: ``strain`` is
-    e e, ``both`` is e c, ``change`` is c c. See docs/theory.md, 8, (8.37). ``t`` contains all arrays of the model
-    and its state."""
+    """Return the energy that the dashpot of a Maxwell branch of unit stiffness loses in a time step, by
+    docs/theory.md, 8, (8.37). The branch has relaxation time number k. The loss is a quadratic form of the spring
+    strain e at the start and the change c of the coordinate: ``strain`` is e e, ``both`` is e c, ``change`` is c c.
+    ``t`` contains all arrays of the model and its state.
+    """
     return t.fading_loss[k] * strain + t.fading_loss_both[k] * both + t.fading_loss_change[k] * change
 
 

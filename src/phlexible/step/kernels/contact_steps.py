@@ -101,9 +101,9 @@ def swing_amplitude(square: float, h: float, ahead: float, change: float) -> flo
 
 @compiled
 def load_share(force: float, load: float) -> float:
-    """Return the factor by which the squared frequency of a contact counts in the choice of substeps: (force
-    / load)^(4/3) if ``force`` (amplitude of the oscillating contact force) is below ``load`` (resting force
-    of the body), else 1.
+    """Return the factor from 0 to 1 by which the squared frequency of a contact counts in the choice of substeps.
+    It is (force / load)^(4/3) if ``force``, the amplitude with which the contact force oscillates, is below
+    ``load``, a contact force at rest on the same bodies, else 1.
 
     The error of a force is then 8e-5 of the load over it.
     """
@@ -112,19 +112,22 @@ def load_share(force: float, load: float) -> float:
 
 @compiled
 def swing_stiffness(stiffness: float, mobility: float, h: float, ahead: float, change: float, load: float) -> float:
-    """Return the fraction of a contact's ``stiffness`` [N/m] that counts for the choice of substeps, which is less
-    if the contact oscillates little. It is the full stiffness if the force of the oscillation (amplitude times
-    stiffness) is at least the ``load`` at rest. ``mobility`` is the inverse effective mass, h the length of the
-    time step [s]; the spring's length changes by ``change``, and would by ``ahead`` at its first speed."""
+    """Return the part of a contact's ``stiffness`` [N/m] that counts in the choice of substeps, less if the contact
+    oscillates little. It is all of it if the force of the oscillation, amplitude times stiffness, is at least
+    ``load``, a contact force at rest on the same bodies (see ``load_share``). ``mobility`` is the inverse effective
+    mass, h the length of the time step [s]. The spring's length changes by ``change`` in the step, and would by
+    ``ahead`` at its first speed.
+    """
     return stiffness * load_share(stiffness * swing_amplitude(stiffness * mobility, h, ahead, change), load)
 
 
 @compiled
 def raise_member_load(t: Tables, m: int, load: float) -> None:
-    """Raise the stored loads ``t.loaded`` [N/kg^0.5] of the bodies or nodes of contact shape m to ``load``, where
-    they are smaller. The load of a body is its largest contact force at rest times the root of the mobility there.
-    Shapes are balls, line segments, whose two ends may be on different bodies, and solids; fixed ends are skipped.
-    ``t`` contains all arrays of the model and its state."""
+    """Set the loads ``t.loaded`` [N/kg^0.5] of the bodies or nodes of contact shape m to at least ``load``. The
+    load of a body is its largest contact force at rest times the root of the mobility there, and is compared with
+    oscillations of contact forces. A shape is a ball, a solid, or a line segment, whose two ends may be on
+    different bodies; ends on the ground are skipped. ``t`` contains all arrays of the model and its state.
+    """
     a, b = t.vector_carrier[t.member_start[m]], t.vector_carrier[t.member_end[m]]
     if a >= 0:
         t.loaded[a] = max(t.loaded[a], load)
@@ -169,10 +172,12 @@ def set_pair_loads(t: Tables, pairs: int) -> None:
 
 @compiled
 def set_stop_load(t: Tables, f: int) -> None:
-    """Compute the mobility (inverse effective mass) of the stop of force element f, and raise the loads of its
-    bodies to its force at rest. The mobilities are stored in ``t.mobility`` and, for each body, in
-    ``t.group_mobility``. A load, in ``t.loaded``, is a force times the root of the mobility; it decides on
-    substeps. ``t`` contains all arrays of the model and its state."""
+    """Compute the mobility (inverse effective mass) along the coordinate of stop f. The loads of its bodies are set
+    to at least its force at rest. The mobilities are stored in ``t.mobility`` and, for each body, in
+    ``t.group_mobility``. A load, in ``t.loaded``, is a force times the root of the mobility; oscillations of
+    contact forces are compared with it in the choice of substeps. ``t`` contains all arrays of the model and its
+    state.
+    """
     total = 0.0
     gather_coordinate_gradient(t, f)
     for group in range(t.groups_begin[f], t.groups_begin[f] + t.carrier_count[f]):
@@ -390,10 +395,12 @@ def substeps_around_contacts(t: Tables, h: float, longest: float, damping: float
 
 @compiled
 def store_penetration_changes(t: Tables, h: float, damping: float, pairs: int) -> None:
-    """Store how much deeper stops (``t.ahead``) and active contact pairs (``t.met_ahead``) would be after a time
-    step at the velocities of its start [m, rad]. The values are extrapolated linearly from a very short step. The
-    pairs are the first ``pairs`` of the list. h is the length of the time step [s], ``damping`` numerical damping.
-    ``t`` contains all arrays of the model and its state."""
+    """Store by how much stops (``t.ahead``) and active contact pairs (``t.met_ahead``) get deeper in a time step.
+    It is computed from the velocities at its start [m, rad]. The velocities at its end, ``t.velocity1``, must have
+    been set equal to these. Values are extrapolated linearly from a very short step. Pairs are the first ``pairs``
+    of the list, h is the length of the time step [s], ``damping`` numerical damping. ``t`` contains all arrays of
+    the model and its state.
+    """
     scale_prescribed_motion(t, LITTLE)
     motion_and_forces(t, LITTLE * h, damping)
     for f in range(t.forces):

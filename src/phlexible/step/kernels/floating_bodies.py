@@ -749,10 +749,12 @@ def frame_branch_size(t: Tables, b: int) -> int:
 
 @compiled
 def frame_branch_mean(t: Tables, b: int, k: int, change: float, h: float) -> float:
-    """Return the mean spring strain over a time step of the Maxwell branches of floating body b for strain number
-    k. It is summed over the branches, weighted by their stiffness relative to the body's. Strain numbers count
-    elastic coordinates, then scalar strains. The strain of the body changes by ``change`` in the time step of
-    length h [s]. ``t`` contains all arrays of the model and its state."""
+    """Return the mean spring strain of the Maxwell branches of floating body b over a time step, for one of its
+    strains. It is the sum over the branches, weighted by their stiffness relative to the body's. k counts the
+    elastic coordinates, then the scalar strains; the strain k of the body changes by ``change`` in the step of
+    length h [s]. A branch is a spring and a dashpot in series. ``t`` contains all arrays of the model and its
+    state.
+    """
     kind, total = t.type_of[b], 0.0
     for i in range(t.inner_branches_count[kind]):
         n = t.inner_branches_begin[kind] + i

@@ -140,9 +140,11 @@ def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> N
 
 @exported
 def gather_coordinate_gradient(t: Tables, f: int) -> None:
-    """Compute the generalized forces on the bodies of a unit force along the coordinate of force element f, in the
-    first row of ``t.left_gradient``. Levers and weights are those of the last attempted time step. ``t`` contains
-    all arrays of the model and its state."""
+    """Compute the generalized forces on its bodies of a unit force along the coordinate of force element f, which
+    are the coordinate's gradient. They are written to the first row of ``t.left_gradient``, sorted by bodies.
+    Levers and weights must be those of the last attempted time step. ``t`` contains all arrays of the model and its
+    state.
+    """
     (begin, count), last = acting_functions(t, t.constraints + f), t.groups_end[f] - 1
     entries = t.group_offset[last] + t.group_width[last]
     fill(t.left_gradient, count * entries, 0.0)

@@ -81,11 +81,11 @@ def advance(
     reactions: Floats,
     stored: Floats,
 ) -> tuple[int, int]:
-    """Advance the state by up to the number of time steps that ``request`` asks for, and return how many were
-    completed. Each consists of substeps of lengths ``sizes`` [s]. Second result is the status of the last step
-    (converged, or why it failed). With 0 steps the present state is stored. ``moving`` and ``load_values`` are
-    prescribed vectors and loads, ``header`` locates the model's arrays. ``reactions`` receives multipliers and
-    forces of the first step, ``stored`` the requested states.
+    """Advance the state by the number of time steps that ``request`` asks for, or until one fails. Return the
+    number of completed steps and the status of the last one (converged, or why it failed). A step consists of
+    substeps of lengths ``sizes`` [s]; if one fails, the state is that before the step. With 0 steps the present
+    state is stored. ``moving`` and ``load_values`` are prescribed vectors and loads, ``header`` locates the model's
+    arrays. ``reactions`` receives multipliers and forces of the first step, ``stored`` the requested states.
 
     Args:
         header: of the tables; the state in them is advanced.
@@ -373,11 +373,11 @@ def set_initial_guess(t: Tables, h: float, attempt: int, is_redundant: bool, par
 
 @compiled
 def extrapolate_velocities(t: Tables, h: float, is_redundant: bool, part: int, selected: Truth) -> None:
-    """Set the first guess ``t.velocity1`` of velocities at the end of a time step of length h [s] by linear
-    extrapolation from the last two. Only the ``selected`` lanes (mechanisms that advance at the same time) change.
-    After enough equal steps the extrapolation error, predicted by a recurrence from earlier errors, is added
-    unless it is much larger than they were; never if ``is_redundant``. ``part`` is the index of the substep, else
-    -1. ``t`` contains all arrays of the model.
+    """Write a first guess of the velocities at the end of a time step to ``t.velocity1``. They are extrapolated
+    linearly from the last two; h is the step's length [s]. After enough equal steps the error of the extrapolation,
+    predicted by a recurrence from earlier errors, is added, unless it is much larger than these; never if
+    ``is_redundant`` (joints are). ``part`` is the index of the substep, else -1. Only the ``selected`` lanes
+    (mechanisms that advance at the same time) change. ``t`` contains all arrays of the model and its state.
 
     The error is not predicted for redundant joints: each iteration closes relaxed joints further, and too few are
     left then.
@@ -545,9 +545,10 @@ def set_vectors(target: Vectors, source: Reals, count: int) -> None:
 
 @compiled
 def store_state(t: Tables, stored: Reals) -> None:
-    """Compute the energies of the present state and copy all of its stored arrays to ``stored``, shape (row
-    size,). The largest time step error since the last stored state, ``t.step_error``, is copied with them and then
-    set to zero. ``t`` contains all arrays of the model and its state."""
+    """Compute the energies of the present state and copy all arrays that a run stores to ``stored``, shape (row
+    size,). Among them is ``t.step_error``, the largest error of a time step since the last stored state, which is
+    set to zero afterwards. ``t`` contains all arrays of the model and its state.
+    """
     begin_ports(t)
     compute_energies(t)
     copy(t.state, stored, t.row_size)

@@ -35,10 +35,11 @@ BEYOND = 0.02
 
 @compiled
 def seen_vector(t: Tables, m: int, share: float) -> Vector:
-    """Return a vector of the guide line of a sliding joint in the axes of the joint. Its components are the scalar
-    functions m, m + 1 and, in space, m + 2. For a node of the line it is the position relative to the sliding
-    point, for a direction the direction itself. ``share`` of the change in the time step is added: 0 gives the
-    start, 1 the end. ``t`` contains all arrays of the model and its state."""
+    """Return one vector of the guide line of a sliding joint, in the axes of the joint, after the fraction
+    ``share`` of the time step. For a node of the line it is the position relative to the sliding point, for a
+    direction the direction itself. Its components are the scalar functions m, m + 1 and, in space, m + 2. ``t``
+    contains all arrays of the model and its state.
+    """
     x, y = t.function0[m] + share * t.function_change[m], t.function0[m + 1] + share * t.function_change[m + 1]
     if t.dimension == 2:
         return vector(x, y, 0.0 * x)
@@ -77,10 +78,12 @@ def line_at(t: Tables, s: int, base: int, position: float, share: float) -> tupl
 
 @compiled
 def direction_of(t: Tables, way: Vector, kind: int) -> Vector:
-    """Return the direction w whose scalar product with vectors of a guide line is a sliding joint's coordinate of
-    this ``kind``. For SLID, the position along the line, it is -way / |way|^2. For FIRST_OFFSET and SECOND_OFFSET,
-    offsets across it, it is a unit vector normal to ``way``. ``way`` is the derivative of the line with respect to
-    the position along it. ``t`` contains all arrays of the model and its state."""
+    """Return the vector whose scalar product with a change of the guide line's point, relative to the sliding
+    point, changes a sliding joint's coordinate. ``way`` is the derivative of the line with respect to the position
+    along it. For the ``kind`` SLID, the position along the line, the result is -way / |way|^2; for FIRST_OFFSET and
+    SECOND_OFFSET, offsets across it, a unit vector normal to ``way``. ``t`` contains all arrays of the model and
+    its state.
+    """
     if kind == SLID:
         return (-1.0 / dot(way, way)) * way
     if t.dimension == 2:

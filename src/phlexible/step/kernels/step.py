@@ -188,11 +188,12 @@ def clear_inactive_gradients(t: Tables, m: int, active: Truth) -> None:
 
 @compiled
 def add_constraint_blocks(t: Tables, e: int, r: int, size: int, h: float) -> None:
-    """Add the derivatives of one constraint with respect to one point or direction to the blocks of its body in
-    Newton's matrix. Row r of the constraint gets the gradient at the end pose, the multiplier's column minus h
-    times the generalized force at the mean pose. e is the index of the vector in the list of all vectors of
-    constraints; the constraint has ``size`` rows. h is the length of the time step [s]. ``t`` contains all arrays
-    of the model and its state."""
+    """Add derivatives of scalar constraint r with respect to one point or direction to the blocks of its body in
+    Newton's matrix. The joint has ``size`` scalar constraints. The row of the constraint gets its gradient at the
+    end of the step, the multiplier's column minus h times the generalized force at the mean pose. e is the index of
+    the vector in the list of all vectors of constraints, h the length of the time step [s]. ``t`` contains all
+    arrays of the model and its state.
+    """
     k, d = t.part_vector[e], t.dimension
     upper, lower = t.blocks + t.part_upper[e], t.blocks + t.part_lower[e]
     lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]

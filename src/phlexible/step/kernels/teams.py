@@ -73,10 +73,11 @@ def frame_of(t: Tables, g: int, lane: int) -> int:
 
 @compiled
 def lane_starts(t: Tables, g: int, begins: Integers, i: int) -> Integers:
-    """Return ``t.lane_start`` with an entry of the table ``begins`` for each SIMD lane of team g. It is that of
-    neighbour i of the body in the lane, or of the body itself for i = -1. A team is a set of equal bodies that are
-    computed together; neighbours are blocks that are eliminated later. ``t`` contains all arrays of the model and
-    its state."""
+    """Return where the data of each SIMD lane of team g begin, as the array ``t.lane_start``. The indices are
+    entries of the table ``begins``: of neighbour i of the body in the lane, or for i = -1 of the body itself. A
+    team is a set of equal bodies that are computed together; neighbours of a body are the blocks coupled to it that
+    are eliminated later. ``t`` contains all arrays of the model and its state.
+    """
     for lane in range(TEAM_LANES):
         t.lane_start[lane] = begins[frame_of(t, g, lane) if i < 0 else later(t, g, lane, i)]
     return t.lane_start
@@ -84,8 +85,9 @@ def lane_starts(t: Tables, g: int, begins: Integers, i: int) -> Integers:
 
 @compiled_without_overlap
 def write_lanes(source: Reals, starts: Integers, target: Reals, count: int) -> None:
-    """Copy ``count`` consecutive entries of ``source`` into each SIMD lane of ``target``. The entries for lane l
-    begin at the index ``starts[l]`` of ``source``."""
+    """Copy ``count`` entries of ``source`` to each SIMD lane of ``target``, an array whose entries have a value for
+    each lane. The entries for lane l begin at the index ``starts[l]`` of ``source`` and are consecutive there.
+    """
     for k in range(count):
         target[k] = lanes_from(source + k, starts)
 

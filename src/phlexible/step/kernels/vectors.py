@@ -126,9 +126,10 @@ def mean_directions(t: Tables, i: int, j: int, k: int) -> Matrix:
 
 @compiled
 def solve_moment(D: Matrix, moment: Vector) -> Vector:
-    """Return the vector u for which the forces u x d_i on three directions d_i, the rows of D, have a given
-    ``moment``. The moment is the sum of d_i x (u x d_i). It is solved by the adjugate of the 3 x 3 matrix; a
-    singular one is not checked. See docs/theory.md, 4, (4.16)."""
+    """Return the vector u for which the forces u x d_i on three directions d_i of a body have a given ``moment``.
+    That is the sum of d_i x (u x d_i); the d_i are the rows of D. The 3 x 3 system is solved by its adjugate; that
+    it is regular is not checked. See docs/theory.md, 4, (4.16).
+    """
     spread = transposed(D) @ D
     size = dot(row(D, 0), row(D, 0)) + dot(row(D, 1), row(D, 1)) + dot(row(D, 2), row(D, 2))
     x, y, z = (size * unit(0) - row(spread, 0), size * unit(1) - row(spread, 1), size * unit(2) - row(spread, 2))

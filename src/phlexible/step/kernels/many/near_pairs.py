@@ -136,8 +136,10 @@ def _solid_may_touch(t: Tables, i: int, j: int) -> bool:
 @compiled
 def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
     """Return whether the bounding boxes of contact shapes i and j overlap, so that they are a candidate pair. The
-    boxes are enlarged by the sizes of both shapes. If one shape is an infinite solid, the distance of the other
-    from it is tested instead. ``t`` contains all arrays of the model and its state."""
+    boxes are those of the axes over a while, and are enlarged by the radii of both shapes. If one shape is an
+    infinite solid, the distance of the other from it is tested instead. ``t`` contains all arrays of the model and
+    its state.
+    """
     if t.member_around[i] < 0.0:
         return _may_reach_infinite_solid(t, j, i)
     if t.member_around[j] < 0.0:
@@ -150,10 +152,10 @@ def _boxes_overlap(t: Tables, i: int, j: int) -> bool:
 
 @compiled
 def _may_reach_infinite_solid(t: Tables, i: int, j: int) -> bool:
-    """Return whether contact shape i (a ball, segment or solid) may touch the infinite solid j, such as a plane,
-    anywhere in its bounding box. The distance of the shape's start point is compared with its size plus the
-    diagonal of the box. If j is fixed to a body, the result is always True. ``t`` contains all arrays of the model
-    and its state."""
+    """Return False if contact shape i cannot touch the infinite solid j, such as a plane, anywhere in the bounding
+    box of i. The distance of its start point is compared with its size plus the diagonal of the box. If j is not
+    fixed to the ground, the result is always True. ``t`` contains all arrays of the model and its state.
+    """
     if t.vector_carrier[t.member_start[j]] != GIVEN:
         return True
     size = t.near_high[i] - t.near_low[i]

@@ -176,10 +176,11 @@ def add_pair_tangents(t: Tables, h: float) -> None:
 
 @compiled
 def _contact_stiffness(t: Tables, n: int) -> Matrix:
-    """Return the 3 x 3 stiffness of contact number n: minus the derivative of the force on its first shape with
-    respect to the relative displacement. It contains normal and tangential stiffness and the dependence of
-    friction on the normal force. Shapes are balls, segments and solids. ``t`` contains all arrays of the model and
-    its state."""
+    """Return the 3 x 3 stiffness of stored contact n: minus the derivative of the force on its first shape with
+    respect to the relative displacement at the contact point. It contains normal and tangential stiffness, and the
+    dependence of friction on the normal force, which makes it unsymmetric. ``t`` contains all arrays of the model
+    and its state.
+    """
     own, normal, e = t.touch_stiffness + 3 * n, t.touch_normal[n], t.touch_slip[n]
     found = own[0] * outer(normal, normal) - outer(t.touch_level[n], normal)
     if own[1] > 0.0:
