@@ -558,3 +558,14 @@ def test_a_flap_on_a_stiff_beam_that_turns_slowly_swings(elements):
     modes = model.linearize(at="steady_rotation").modes(2)
     assert modes.rigid_modes == 0
     assert modes.frequencies[0] == pytest.approx(2.0 * np.sqrt(0.1 * 0.5 / 0.35), rel=1e-5)
+
+
+@pytest.mark.parametrize(("load", "turn"), [((10.0, 0, 0), 7.8820e-3), ((0, 10.0, 0), 6.0630e-3)])
+def test_equilibria_of_shafts_that_deform_without_moving_their_frame(load, turn):
+    """T L / (G J) and M L / (E I) of a steel shaft with a diameter of 20 mm and a length of 1 m."""
+    model = ph.Model()
+    shaft = model.add(ph.Beam(1.0, ph.CircularSection(0.02), ph.Material(210e9, 7850.0)), "shaft")
+    model.connect(ph.Fixed(model.ground.at((0, 0, 0)), shaft.start))
+    model.apply(ph.Torque(shaft.end, load))
+    angle = model.equilibrium().rotation(shaft.end)[:, 2 if load[0] else 0]
+    assert np.linalg.norm(angle - np.eye(3)[2 if load[0] else 0]) == pytest.approx(turn, rel=1e-4)

@@ -149,7 +149,7 @@ class StepsToRest:
                     stepper.least_motion = ROUGH_MOTION
                 continue
             change = size / 4 * self._equations.memory["velocity"]
-            motion = size_of_motion(system, change)
+            motion = max(size_of_motion(system, change), self._mean_displacement(change))
             if motion > self._farthest:
                 size /= max(2.0, np.sqrt(motion / self._farthest))
                 continue
@@ -202,6 +202,13 @@ class StepsToRest:
             there = replace(displaced(self._system, state, change), branches=None)
         closed = with_closed_joints(self._equations.assembly, there, self._rows, self._mass, self._prescribed)
         return None if closed is None else self._with_bristles(closed, multipliers)
+
+    def _mean_displacement(self, change: Array) -> float:
+        """Return the root mean square displacement of all masses by a small motion ``change`` of the bodies,
+        shape (velocities,), in lengths of the model. It counts deformations, as of a body whose frame is held."""
+        mass = self._mass.diagonal()[self._system.layout.linear].sum() / self._system.dimension
+        square = max(float(change @ (self._mass @ change)), 0.0)
+        return np.sqrt(square / mass) / self._system.largest_length if mass else 0.0
 
     def _joint_forces(self, state: State) -> Array:
         """Return the Lagrange multipliers of the joints, shape (constraints,), with which the mechanism starts to
