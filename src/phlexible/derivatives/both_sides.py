@@ -311,10 +311,10 @@ def perturbed_models(
     reads_same: Callable[[Built[Measured]], bool],
 ) -> list[Sides[Measured]]:
     """Build models for central differences, with each parameter in ``directions`` increased and decreased, and
-    return one ``Sides`` for each direction. Parameters that change different data share models, to save calls of
-    the build function; the changes of each are then separated. If sensor values do not change with a parameter, its
-    decreased model may be left out. ``base`` is the run's model, ``recipe`` builds models, ``reads_same`` tells
-    whether a model's sensor values equal those of ``base``.
+    return one ``Sides`` for each direction. ``varied`` are all parameters, with their values. Parameters that
+    change different data share models, to save calls of the build function; the changes of each are then separated.
+    If sensor values do not change with a parameter, its decreased model may be left out. ``base`` is the run's
+    model, ``recipe`` builds models, ``reads_same`` tells whether a model's sensor values equal those of ``base``.
 
     Args:
         run: the run that is differentiated.

@@ -35,9 +35,10 @@ OF_PLACES = 1e-6
 
 def controller_slopes(feedback: Feedback, time: float, args: Array, sizes: Array, count: int) -> Array:
     """Return the derivatives of the ``count`` output values of a controller with respect to its measurements
-    ``args`` at a ``time`` [s], shape (count, arguments). They come from the user's function ``vjp``, row by row,
-    else from ``jvp``, column by column. Without both they are central differences with increments of a fixed
-    fraction of ``sizes``. ParameterError is raised for results of another shape.
+    ``args`` at a ``time`` [s], shape (count, arguments). ``feedback`` has the controller and the user's functions
+    for derivatives, if any: ``vjp``, called once for each output value, else ``jvp``, called once for each
+    argument. Without both, derivatives are central differences with increments of a fixed fraction of ``sizes``.
+    Raise ``ParameterError`` for results of another shape.
 
     Args:
         feedback: with a function as its controller.

@@ -49,15 +49,18 @@ class CostTerm(ABC):
 
     @abstractmethod
     def value(self, time: Array, readings: Array) -> float:
-        """Return the value of this term of a cost, one number (abstract: each subclass defines it, for example as
-        an integral over time). It is computed from the values of the term's sensor over a motion, shape (instants,
-        components), at times [s] (instants,)."""
+        """Return the value of this term of a cost, one number, from the values of its sensor over a motion.
+        ``readings`` are these values, shape (instants, components), ``time`` are the instants [s]. It is abstract:
+        each subclass defines it, for example as an integral over time.
+        """
 
     @abstractmethod
     def slopes(self, time: Array, readings: Array) -> Array:
         """Return the derivative of this term of a cost with respect to every value of its sensor over a motion,
-        shape (instants, components). The weights of the integral over time are included. It is abstract;
-        subclasses compute it."""
+        shape (instants, components). ``readings`` are the sensor values, in the same shape, ``time`` are the
+        instants [s]. Weights of an integral over time are part of the derivative. It is abstract; subclasses
+        compute it.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +143,9 @@ class PeakTerm(CostTerm):
 
     def slopes(self, time: Array, readings: Array) -> Array:
         """Return the derivative of a smooth peak value (norm of order p over time) with respect to every value of
-        its sensor, shape (instants, components). It is zero if all sensor values are zero."""
+        its sensor, shape (instants, components). ``readings`` are the sensor values, in the same shape, ``time``
+        are the instants [s]. The derivative is zero if all values are zero.
+        """
         size, norm = np.linalg.norm(readings, axis=1), self.value(time, readings)
         if norm == 0.0:
             return np.zeros_like(readings)

@@ -263,8 +263,9 @@ def costs_of_long_run(
 ) -> tuple[Array, Array]:
     """Return the costs of a long run, shape (costs,), and their derivatives, shape (costs, parameters). The run is
     simulated once; then it is repeated and differentiated in sections, the last one first, so that ``memory``
-    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``; ``varied`` are the parameters.
-    Raise ``ModelError`` for controllers, events or history variables, ``ParameterError`` for too little memory.
+    [bytes] suffices. ``base`` is the model, built by ``recipe`` from ``arguments``; ``varied`` are the parameters,
+    ``instants`` are those of the time steps, ``options`` how these are computed. Raise ``ModelError`` for
+    controllers, events or history variables, ``ParameterError`` for too little memory.
 
     Args:
         base: the model.

@@ -196,9 +196,10 @@ class _Change:
 
 def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Change]:
     """Return the derivatives of the matrices E, A, B and C of a linear model with respect to the parameters
-    ``varied``, by central differences. For each parameter, a model with it increased is built. For the other side,
-    parameters that change different matrix entries share one model in which all are decreased. ``base`` is the
-    unperturbed model. Raise ``ModelError`` if states, inputs or outputs change.
+    ``varied``, by central differences. ``build`` returns a model for given parameters. For each parameter, a model
+    with it increased is built. For the other side, parameters that change different matrix entries share one model
+    in which all are decreased. ``base`` is the unperturbed linear model. Raise ``ModelError`` if states, inputs or
+    outputs change.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """

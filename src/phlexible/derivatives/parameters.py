@@ -461,19 +461,19 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: LoggedRun |
 
 def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array], most: float = SMOOTH) -> bool:
     """Return whether ``upper`` and ``lower``, the changes of residuals by a parameter increased and decreased, are
-    opposite up to a tolerance. The equations are then a smooth function of the parameter. Sums of both below
-    round-off do not count: ``noise`` is called, without arguments and only if needed, and returns residuals whose
-    size sets this limit.
+    opposite up to a tolerance. The residuals are then a smooth function of the parameter. The tolerance is
+    ``most``, the largest allowed sum of both relative to their difference. Sums below round-off do not count:
+    ``noise`` is called, without arguments and only if needed, and returns residuals whose size sets this limit.
     """
     odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
     return not (even > most * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
 
 
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array], most: float = SMOOTH) -> None:
-    """Raise ``ModelError`` if the equations are no smooth function of a parameter, for example because a mode
-    changes its sign. ``upper`` and ``lower`` are the residuals' changes with the parameter increased and
-    decreased; they must be opposite up to a tolerance. If they are not, ``noise`` is called, and differences below
-    round-off of the residuals that it returns are ignored. ``label`` names the parameter.
+    """Raise ``ModelError`` if residuals are no smooth function of a parameter, for example because a mode changes
+    its sign. ``upper`` and ``lower`` are their changes with the parameter increased and decreased; their sum must
+    be at most ``most`` times their difference. If it is not, ``noise`` is called, and sums below round-off of the
+    residuals that it returns are ignored. ``label`` names the parameter.
 
     Args:
         upper, lower: changes of the residuals on both sides of the parameter.

@@ -299,8 +299,8 @@ def _slopes(
     """Return the indices (d,) of the components of pose and velocity on which a ``sensor`` depends, and its
     derivatives with respect to them. An index from n on means a velocity, for n velocities. The derivatives are an
     iterator over pairs: some of the ``instants``, and an array (these instants, sensor components, d). They are
-    exact for weighted positions of body points, else central differences. ``rows`` are the recorded states, arrays
-    by name.
+    exact for weighted positions of body points, else central differences. ``reader`` computes sensor values from
+    recorded states; ``rows`` are these, arrays by name.
 
     Returns:
         The components; and chunks of instants with derivatives there, shape (instants, components, d).
@@ -362,8 +362,8 @@ def _stencil(sensor: Readable) -> tuple[tuple[float, float], ...]:
 def _relevant(reader: Reader, rows: Mapping[str, Array], sensor: Readable, instant: int, steps: Array) -> IntArray:
     """Return the indices of all components of pose and velocity of those bodies on which the value of a ``sensor``
     depends. For each body, first the pose, then the velocities are changed by random fractions of ``steps``, near
-    the recorded state at ``instant``; any change of the value counts. If nothing changes it, the single index 0 is
-    returned. ``rows`` are the recorded states, arrays by name.
+    the recorded state at ``instant``; any change of the value that ``reader`` computes counts. If nothing changes
+    it, only the first index is returned. ``rows`` are the recorded states, arrays by name.
     """
     layout = reader.assembly.system.layout
     size, bodies = len(steps) // 2, range(len(layout.bodies))

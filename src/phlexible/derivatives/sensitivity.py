@@ -47,9 +47,10 @@ SOME = 50
 
 def logged_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> tuple[LoggedRun, Array] | None:
     """Return a recorded motion of equal time steps as a run that can be differentiated, and the residuals of its
-    steps (steps, unknowns). Only the first step is simulated again, for unknowns that are not recorded. Return
-    None for joint locks, controllers, history variables, halved steps or breakpoints, or if the recorded states do
-    not satisfy the equations of the model ``base`` up to round-off.
+    steps (steps, unknowns). ``recording`` has every state of the motion, ``options`` say how its steps were
+    computed. Only the first step is simulated again, for unknowns that are not recorded. Return None for joint
+    locks, controllers, history variables, halved steps or breakpoints, or if the recorded states do not satisfy the
+    equations of the model ``base`` up to round-off.
 
     None: not such a motion, or its multipliers are not known, so that the steps have to be repeated. The residuals
     tell whether the model has these states; they are not repeated here.
@@ -326,8 +327,8 @@ def _size(table: Array) -> float:
 def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
     """Raise ``ParameterError`` if a recorded motion does not begin in the initial state of the model ``base``, or
     if its time steps differ in size. Step sizes are compared to 1e-9 of the duration. Position, rotation, elastic
-    coordinates and velocity are compared, up to a small share of the largest recorded value; the message names the
-    first that differs.
+    coordinates and velocity in ``recording`` are compared, up to a small share of the largest recorded value; the
+    message names the first that differs.
 
     Raises:
         ParameterError: with the name of the quantity that differs.
@@ -348,9 +349,9 @@ def _check_beginning(recording: RecordedStates, base: Built[Any]) -> None:
 
 def _repeated_run(recording: RecordedStates, base: Built[Any], options: StepOptions) -> LoggedRun:
     """Simulate the time steps of a recorded motion again, with everything stored that derivatives need, and return
-    the run. ``base`` is the model; the constant step size follows from the recorded times. Raise
-    ``ParameterError`` if positions, rotations or velocities differ from the recorded ones by more than a small
-    share of the largest recorded value.
+    the run. ``base`` is the model; the constant step size follows from the times in ``recording``, and ``options``
+    say how steps are computed. Raise ``ParameterError`` if positions, rotations or velocities differ from the
+    recorded ones by more than a small share of the largest recorded value.
 
     Raises:
         ParameterError: the model or the stored steps are not those of the motion.

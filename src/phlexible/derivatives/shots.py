@@ -287,9 +287,9 @@ class ShotRun:
 
 def simulate_shots(base: Built[Costs], shots: Shots, steps: Sequence[int], step: float) -> ShotRun:
     """Simulate a model in segments, one after the other, and return them joined as a ``ShotRun``. Segment 0 begins
-    at the model's initial state, the others at the states of ``shots``; segment i has ``steps[i]`` time steps of
-    size ``step`` [s]. Gaps between segments remain. Raise ``ConvergenceError`` if a time step would have to be
-    halved.
+    at the initial state of the model ``base``, the others at the states of ``shots``; segment i has ``steps[i]``
+    time steps of size ``step`` [s]. Gaps between segments remain. Raise ``ConvergenceError`` if a time step would
+    have to be halved.
 
     Raises:
         ConvergenceError: a step, or joints between shots, did not converge.

@@ -118,8 +118,8 @@ class LoggedSteps:
 
     def residuals(self, memory: Memory, functions: Functions, sizes: Array | None = None) -> Array:
         """Return the residuals of the time step equations at the states recorded here, shape (steps, unknowns).
-        They are evaluated with ``memory``, the arrays of a model that may be perturbed, and the prescribed values
-        ``functions``.
+        They are evaluated with ``memory``, the arrays of a model that may be perturbed, and with ``functions``, its
+        prescribed vectors and loads. ``sizes`` are the lengths of the steps [s] if they are not the recorded ones.
 
         Args:
             memory: tables of the model whose equations they are.

@@ -502,10 +502,11 @@ def _vjp_implicit(
     run: LoggedRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, from_the_end: int
 ) -> tuple[Array, Array, Array, Array]:
     """Propagate derivatives of costs backwards through one time step whose forces are Python functions of the
-    state, also of that at its end. q and v, shape (costs, velocities), are the derivatives with respect to pose and
-    velocities at its end. Return those with respect to pose and velocities at its start, to the residuals of its
-    equations, and to the force values. As the forces depend on the state that they cause, a dense linear system is
-    solved for the last. ``from_the_end`` is the number of such steps that follow this one.
+    state, also of that at its end. ``interval`` is the time step in the ``run``, ``laws`` are the functions. q and
+    v, shape (costs, velocities), are the derivatives with respect to pose and velocities at its end. Return those
+    with respect to pose and velocities at its start, to the residuals of its equations, and to the force values. As
+    the forces depend on the state that they cause, a dense linear system is solved for the last. ``from_the_end``
+    is the number of such steps that follow this one.
     """
     assert laws.of_state is not None, "the step has some"
     k = run.implicit - 1 - from_the_end
@@ -638,13 +639,13 @@ def _jvp_implicit(
     run: LoggedRun, interval: RunInterval, laws: _Laws, q: Array, v: Array, equations: Array, values: Array, k: int
 ) -> tuple[Array, Array]:
     """Return the derivatives of pose and velocities with respect to parameters, both (parameters, velocities),
-    after a time step with state-dependent forces. The forces are Python functions of the state, also of that at the
-    end of the step, so that a dense linear system is solved for their derivatives. q and v are the derivatives
-    before the step, ``equations`` those of the residual, ``values`` those of the forces, both at constant state. k
-    is the step's index among such steps.
+    after a time step with state-dependent forces. ``interval`` is the time step in the ``run``. The forces,
+    ``laws``, are Python functions of the state, also of that at the end of the step, so that a dense linear system
+    is solved for their derivatives. q and v are the derivatives before the step, ``equations`` those of the
+    residual, ``values`` those of the forces, both at constant state. k is the step's index among such steps.
 
     Args:
-        run, piece, laws: the step.
+        run, interval, laws: the step.
         q, v: changes before it, shape (parameters, velocities).
         equations: changes of its equations, shape (steps, parameters, unknowns).
         values: changes of the values of the laws at constant states, shape (parameters, values).

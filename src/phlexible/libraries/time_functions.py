@@ -86,11 +86,11 @@ def time_data(
     kinks: Sequence[float],
     keeps_zeros: bool = False,
 ) -> TimeData:
-    """Return functions of time in a form that compiled libraries evaluate. Each is recognized from samples as
+    """Return functions of time in a form that compiled libraries evaluate. ``values`` computes all of them at given
+    instants. Each is recognized, from samples of a run that begins at ``start`` with time steps of ``step`` [s], as
     constant, polynomial, or harmonic with or without a linear term. Other functions become piecewise polynomials
-    up to ``duration`` [s]; ``ParameterError`` if that is None. ``values`` computes all functions, ``names`` are
-    for messages, ``kinks`` are the times of jumps. With ``keeps_zeros``, functions without polynomial get a zero
-    one.
+    for ``duration`` [s]; ``ParameterError`` if that is None. ``names`` are for messages, ``kinks`` are the times of
+    jumps. With ``keeps_zeros``, functions without polynomial get a zero one.
 
     Args:
         values: of all of them.

@@ -354,10 +354,11 @@ class _PoseProblem:
 
 
 def _allowed_motions(system: System, start: State, fixed: frozenset[str]) -> sparse.csr_array:
-    """Return the motions by which bodies may move while joints are closed, as sparse columns (velocities,
-    motions). They are rigid motions of floating bodies and translations of soft bodies and shells. A string's end
-    nodes and nodes at joints translate; nodes between are interpolated linearly along the string. Bodies named in
-    ``fixed`` have no columns."""
+    """Return the motions by which bodies may move while joints are closed, as sparse columns (velocities, motions).
+    They are rigid motions of floating bodies and translations of soft bodies and shells. A string's end nodes and
+    nodes at joints, found from the joints' gradients at ``start``, translate; nodes between are interpolated
+    linearly along the string. Bodies named in ``fixed`` have no columns.
+    """
     layout, held = system.layout, system.rows.matrix(system.at(start)).tocsc().indptr
     blocks = []
     for index, placed in enumerate(system.bodies):

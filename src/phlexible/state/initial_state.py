@@ -49,7 +49,8 @@ def initial_instant(
 ) -> tuple[State, Instants]:
     """Return the initial state at t = 0 as a ``State`` and as ``Instants`` with one instant. Bodies are where the
     user placed them; tiny gaps of joints are closed. Velocities satisfy the joints; deformations are zero or, by
-    ``kind``, quasi-static (soft bodies stay undeformed, with a warning). Raise ``JointGapError`` for open joints,
+    ``kind``, quasi-static (soft bodies stay undeformed, with a warning). ``prescribed`` are the moving ground
+    frames and paths at t = 0, if the caller has computed them. Raise ``JointGapError`` for open joints,
     ``VelocityError`` for contradicting velocities.
 
     Args:

@@ -122,8 +122,10 @@ def described_gap(owner: RowOwner, value: float) -> str:
 
 def _gap(owner: RowOwner, value: float) -> float:
     """Return the gap of a scalar constraint [m, or a cosine or angle] from the ``value`` of its constraint
-    function. The gap is the value itself, except for ``Distance`` joints, whose function is a difference of
-    squared lengths. For these the change of the link's length is computed."""
+    function. It is the value itself, except for ``Distance`` joints, whose function is half the difference of
+    squared lengths. For these the change of the link's length is computed. ``owner`` names the joint of the
+    constraint.
+    """
     if isinstance(owner.joint, Distance):
         length = owner.joint.initial_length()
         return float(np.sqrt(max(length**2 + 2 * length * value, 0.0))) - length

@@ -415,8 +415,9 @@ def _combination(
 ) -> dict[int, float]:
     """Return coefficients, by the index of a constraint, with which scaled constraint gradients add up to zero. The
     redundant constraint ``rows[short]`` has the coefficient 1. The others follow by back substitution: first in
-    ``triangle``, the triangular factor of the constraints ``rows``, then in the earlier eliminations, last one
-    first. An elimination is a tuple (its constraints, all columns of its block, triangular block).
+    ``triangle``, the triangular factor of the constraints ``rows``, then in the earlier eliminations
+    ``eliminated``, last one first. Each of these is a tuple (its constraints, all columns of its block, triangular
+    block).
     """
     known = {int(rows[short]): 1.0}
     before = linalg.solve_triangular(triangle[:short, :short], -triangle[:short, short])

@@ -75,8 +75,9 @@ class Answers(ABC):
 
 def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequence[float]) -> Array:
     """Return an orthonormal reduction ``basis`` (n, k) extended by responses of the model at ``frequencies``
-    [rad/s], with at most ``most`` columns. First the response of most energy at each frequency is appended, then
-    the second at each, and so on. Linearly dependent ones are left out."""
+    [rad/s], with at most ``most`` columns. ``answers`` computes the responses. First the response of most energy at
+    each frequency is appended, then the second at each, and so on. Linearly dependent ones are left out.
+    """
     found = [answers.columns(omega) for omega in frequencies]
     for rank in range(max(map(len, found), default=0)):
         for columns in found:
@@ -85,10 +86,10 @@ def moment_basis(answers: Answers, basis: Array, most: int, frequencies: Sequenc
 
 
 def extended_basis(answers: Answers, basis: Array, most: int, poles: Array) -> Array:
-    """Return an orthonormal reduction ``basis`` (n, k) extended by static responses of the model, then by
-    responses near its ``poles``, lowest first. Every few columns, a response at the frequency of a grid with the
-    largest error is appended instead. The result has at most ``most`` columns; if static responses do not fit,
-    they are left out with a ``ReductionWarning``.
+    """Return an orthonormal reduction ``basis`` (n, k) extended by static responses of the model, then by responses
+    near its ``poles``, lowest first. ``answers`` computes the responses. Every few columns, a response at the
+    frequency of a grid with the largest error is appended instead. The result has at most ``most`` columns; if
+    static responses do not fit, they are left out with a ``ReductionWarning``.
 
     Args:
         poles: poles that inputs reach and outputs see, shape (k,) [rad/s].

@@ -60,10 +60,12 @@ def normal_form_of_states(form: EnergyForm) -> NormalForm:
 def _with_constants(
     structure: Array, dissipation: Array, ports: Array, outputs: Array, velocities: BoolArray | None
 ) -> NormalForm:
-    """Return a ``NormalForm``, which stores the matrices of a linear model in energy coordinates and two bases of
-    its states. The model is dx/dt = (J - R) x + B u with energy |x|^2 / 2; J is ``structure``, R ``dissipation``,
-    B ``ports``. The basis ``moving`` is orthogonal to constant states (null space of J and R). ``rigid`` spans the
-    constant states that inputs excite, by a singular value decomposition."""
+    """Return a ``NormalForm``, which stores the given matrices of a linear model in energy coordinates and two
+    bases of its states. The model is dx/dt = (J - R) x + B u with energy |x|^2 / 2; J is ``structure``, R
+    ``dissipation``, B ``ports``. ``outputs`` is the matrix of its outputs, ``velocities`` marks the states that are
+    velocities (None: not known). The basis ``moving`` is orthogonal to constant states (null space of J and R).
+    ``rigid`` spans the constant states that inputs excite, by a singular value decomposition.
+    """
     size = np.abs(structure).max(initial=0.0) or 1.0
     still = linalg.null_space(np.vstack([structure, dissipation]) / size, rcond=1e-9)
     moving = linalg.null_space(still.T) if still.shape[1] else np.eye(len(structure))

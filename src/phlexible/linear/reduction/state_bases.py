@@ -179,11 +179,11 @@ def pair_basis(
     flexible: IntArray | None = None,
     with_tied: bool = True,
 ) -> StateBasis:
-    """Return a basis of velocities and of the stresses that they cause, by which a model is reduced to at most
-    ``order`` states. ``basis`` is called once with second-order matrices and a number, and returns at most so many
-    motions as columns. With ``flexible`` (indices of states), rigid motions with hardly any energy in these states
-    do not count. If ``with_tied``, motions for prescribed velocities are added, which do not count either. Raise
-    ``ParameterError`` for an order too low or too high.
+    """Return a basis of velocities and of the stresses that they cause, by which the model ``source`` is reduced to
+    at most ``order`` states. ``basis`` is called once with second-order matrices and a number, and returns at most
+    so many motions as columns; ``method`` is its name, for the result. With ``flexible`` (indices of states), rigid
+    motions with hardly any energy in these states do not count. If ``with_tied``, motions for prescribed velocities
+    are added, which do not count either. Raise ``ParameterError`` for an order too low or too high.
 
     Args:
         basis: function that returns a given number of motions of a mechanical model as columns.

@@ -547,9 +547,10 @@ def _node_tables(
     schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray, frames: int
 ) -> Tables:
     """Return the tables of the compiled time step that describe the order and the blocks of the elimination of
-    Newton's matrix: a dictionary of arrays by the names of the tables. ``schedule`` is the plan of the
-    elimination. For each node, ``uncoupled`` counts first unknowns that are not coupled to the rest, ``is_long``
-    says whether its block has segments, and ``rows`` is the index of its first scalar constraint or -1.
+    Newton's matrix: a dictionary of arrays by name. ``schedule`` is the plan of the elimination. A node is a block
+    of unknowns of a body or of constraints; the first ``frames`` are floating bodies. For each node, ``uncoupled``
+    counts first unknowns that are not coupled to the rest, ``is_long`` says whether its block has segments, and
+    ``rows`` is the index of its first scalar constraint or -1.
 
     Args:
         schedule: of the nodes.

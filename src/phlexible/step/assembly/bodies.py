@@ -428,11 +428,12 @@ def _scanned_rows(
     band: Band | None,
     dimension: int,
 ) -> tuple[_TypeRows, Array, Array]:
-    """Return integers, values and factors by which the compiled time step computes floating bodies with equal
-    data. The integers locate the nonzero rectangles of its matrices, the values, in one array, are their entries.
-    The factors weight squares of linear functions in the strains; many squares are merged to one symmetric matrix
-    with factors 1. The matrices are mass moments ``planes``, stiffness, ``damping`` and rows of ``strain``.
-    ``band`` divides a long body into segments; None: dense."""
+    """Return integers, values and factors by which the compiled time step computes floating bodies with equal data.
+    The integers locate the nonzero rectangles of its matrices, the values, in one array, are their entries. The
+    factors weight squares of linear functions in the strains; many squares are merged to one symmetric matrix with
+    factors 1. The matrices are mass moments ``planes``, stiffness, ``damping`` and rows of ``strain``. ``band``
+    divides a long body into segments, in space of ``dimension`` 2 or 3; None: dense.
+    """
     values, patches, ends, size = [np.zeros(0)], list[tuple[int, ...]](), list[int](), 0
 
     def add(block: Array) -> int:

@@ -292,8 +292,10 @@ def _element_tables(
 def product_tables(groups: Sequence[tuple[ProductElements, IntArray]], offsets: Offsets) -> Tables:
     """Return the arrays that describe shell elements, whose strains are scalar products of nodal vectors, to the
     compiled time step. They are in a dictionary by name: node indices, the pairs of vectors that are multiplied,
-    stiffness blocks, values without stress, and offsets of blocks in Newton's matrix. ``offsets`` looks up the
-    offsets for all pairs of nodes of an element."""
+    stiffness blocks, values without stress, and offsets of blocks in Newton's matrix. Each of ``groups`` has
+    elements of one kind with the indices of their nodes; ``offsets`` looks up the offsets for all pairs of nodes of
+    an element.
+    """
     group, count, nodes, blocks = _element_tables(groups, offsets)
     kinds = [own for own, _ in groups]
     pairs = [own.pairs + (own.position_count > 0) for own in kinds]  # of nodes, the first place has no vector

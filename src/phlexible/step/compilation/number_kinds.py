@@ -123,9 +123,10 @@ class NumberKind:
 
 
 def mark_kind(builder: Any, access: Any, address: Any) -> Any:
-    """Mark an LLVM load or store as that of an integer or of a float, and return it. So LLVM knows that storing a
-    float changes no integer: it reads integers once in loops. ``address`` is what is read or written, ``builder``
-    llvmlite's ``IRBuilder``."""
+    """Mark ``access``, an LLVM load or store, as one of an integer or of a float, and return it. So LLVM knows that
+    storing a float changes no integer: it reads integers once in loops. ``address`` is the pointer that is read or
+    written, ``builder`` llvmlite's ``IRBuilder``.
+    """
     module, name = builder.module, str(getattr(address.type.pointee, "element", address.type.pointee))
     root = module.add_metadata([ir.MetaDataString(module, "phlexible")])
     own = module.add_metadata([ir.MetaDataString(module, name), root, INTEGER(0)])
@@ -468,9 +469,10 @@ class Secant(NumberKind):
 
     def _sums(self, builder: Any, is_less: bool, first: Any, second: Any) -> Any:
         """Emit LLVM code for the sums, or differences if ``is_less``, of the components of two secant numbers, and
-        return the list of LLVM values. The components are the change of a number in a time step and its
-        discrete-gradient weights; None is a component that is always zero. The values at the start are not
-        included. ``builder`` is llvmlite's ``IRBuilder``, which writes the code."""
+        return the list of LLVM values. ``first`` and ``second`` are the components of the numbers: the change in a
+        time step and the discrete-gradient weights, without the value at the start. None is a component that is
+        always zero. ``builder`` is llvmlite's ``IRBuilder``, which writes the code.
+        """
         if is_less:
             second = [None if q is None else self.base.negative(builder, q) for q in second]
         add = partial(self.base.arithmetic, builder, "fadd")

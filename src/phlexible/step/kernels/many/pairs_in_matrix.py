@@ -53,10 +53,13 @@ def add_pair(
     other: Vector,
     rotates: bool,
 ) -> int:
-    """Append the contact of shapes i and j to the list of contact pairs that couple bodies in Newton's matrix. Its
-    stiffness is the 3 x 3 matrix ``slope``. Return the index of the pair; it is ``t.matrix_pairs`` if the list is
-    full, and the pair does not count then. The other arguments are those of ``store_pair``: parameters s and z on
-    both axes, normal, and vectors to the contact point."""
+    """Append the contact of shapes i and j to the list of contact pairs that couple bodies in Newton's matrix.
+    ``slope`` is its 3 x 3 stiffness times the length of the time step. Return the index of the pair; it is
+    ``t.matrix_pairs`` if the list is full, and the pair does not count then. s and z are parameters of the nearest
+    points on the axes of i and j, ``arm`` and ``other`` vectors from there to the contact point, ``normal`` is the
+    unit normal. If ``rotates``, the stiffness is that of the relative rotation. ``t`` contains all arrays of the
+    model and its state.
+    """
     n = t.held_count[0]
     store_pair(t, n, i, j, s, z, normal, arm, other, rotates)
     t.held_slope[n] = slope
@@ -92,8 +95,10 @@ def _store_side(
     """Append the ends of contact shape m (ball, segment, solid) to the data of contact pair n for Newton's matrix.
     Each end on a body is stored with this body, a weight, and how rotation and deformation of the body move the
     contact point (see ``_store_turns``). The weight is ``sign`` times 1 - s at the start of the shape, s at its
-    end, 1 for a shape with one end. Ends of weight 0 and ends without a body are left out. If ``rotates``, the
-    rotation of the shape counts in place of the displacement of the point, and the weight is 0.
+    end, 1 for a shape with one end; ends of weight 0 and ends on the ground are left out. ``arm`` is the vector
+    from the axis to the contact point, ``normal`` the unit normal. If ``rotates``, the rotation of the shape counts
+    in place of the displacement of the point, and the stored weight is 0. ``t`` contains all arrays of the model
+    and its state.
     """
     p, q = t.member_start[m], t.member_end[m]
     is_rigid_edge = t.member_kind[m] == EDGE and t.member_axis[6 * m] >= 0
