@@ -244,8 +244,9 @@ def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
 
 
 def _change_mask(change: sparse.csr_array, matrix: sparse.csr_array) -> sparse.csr_array:
-    """Return a sparse matrix with ones where ``change``, a change of ``matrix``, exceeds the round-off of its
-    entries."""
+    """Return a sparse matrix with ones where ``change``, a change of ``matrix``, exceeds the round-off of the entry
+    of ``matrix`` there.
+    """
     entries = sparse.coo_array(change)
     before = np.asarray(matrix[entries.row, entries.col]).ravel() if entries.nnz else np.zeros(0)
     is_moved = np.abs(entries.data) > ROUNDED * np.abs(before)

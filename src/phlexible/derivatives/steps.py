@@ -192,7 +192,7 @@ class LoggedSteps:
         return self._equations.residual(states, sizes, moving, loads)[0]
 
     def derivative(self, k: int, pair: Array, directions: Array) -> tuple[Array, Array]:
-        """Return the derivatives of the residual of time step ``k``, and of the state at its end, along k
+        """Return the derivatives of the residual of time step ``k``, and of the state at its end, along all
         ``directions``. ``pair`` has the states at both ends of the step, shape (2, states); a direction is a change
         of both, so that ``directions`` have the shape (directions, 2, states). Results have the shapes (directions,
         unknowns) and (directions, states).

@@ -96,7 +96,9 @@ class TapedRun(RecordedRun):
         return self.recording.theta[:, related.index(coordinate) - len(related)]
 
     def angle_over_turns(self, angle: Array, counted: Array) -> Array:
-        """Return ``counted``, the ``angle`` of a joint over full turns that is a number of the state."""
+        """Return the angle of a joint over full turns, shape (instants,) [rad]. It is ``counted``, which the state
+        already has; ``angle``, between -pi and pi, is not used.
+        """
         return counted
 
     def rate(self, values: Array) -> Array:

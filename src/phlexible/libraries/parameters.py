@@ -90,7 +90,9 @@ class Range:
         return 0.5 * (self.low + self.high) + 0.5 * x * (self.high - self.low)
 
     def basis(self, family: Iterable[BasisFunction]) -> Array:
-        """Return functions (``family``) of the parameter at the sampled values, shape (samples, functions)."""
+        """Return the values of basis functions (``family``) of this parameter at sample points of its range, shape
+        (samples, functions).
+        """
         at = np.array([self.value(x) for x in SAMPLED])
         return np.transpose([each.values(at, self.size) for each in family])
 

@@ -277,8 +277,10 @@ def multiplier_blocks(linear: Linearization) -> tuple[StateGroup, ...]:
 
 
 def stress_form(linear: Linearization, stress: StressContinuity) -> LinearPHDAE:
-    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with states (v,
-    stress, e, lambda): velocities, stresses, strains of viscoelastic branches and multipliers of constraints.
+    """Convert a linearized mechanism (``linear``) to a first-order port-Hamiltonian model with states (v, s, e,
+    lambda). These are velocities, stresses, strains of viscoelastic branches and multipliers of constraints.
+    ``stress`` selects whether stresses are continuous between elements. Raise ``EquilibriumError`` for a loaded or
+    deformed operating point, or strings, which need displacements as states.
 
     Raises:
         EquilibriumError: prestress, gravity, rotation or strings, which need displacements as states.

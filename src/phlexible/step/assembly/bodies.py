@@ -366,8 +366,10 @@ class _TypeRows:
     squares: Sequence[tuple[int, ...]] = ()
 
     def row(self, patch: int, value: int) -> tuple[int, ...]:
-        """Return the integers of this type in the order of ``OF_TYPE``, where its rectangles begin at ``patch`` and
-        its values at ``value``."""
+        """Return the integers that describe this type of floating body, in the order of ``OF_TYPE``. Offsets in
+        them count from the beginning of the tables of all types, where the rectangles of this type begin at
+        ``patch`` and its values at ``value``.
+        """
         first_moment = self.first_moment if self.first_moment < 0 else self.first_moment + value
         begins = self.ends[2], patch + self.ends[0], patch + self.ends[1]
         return self.elastic_count, *begins, first_moment, self.segments, len(self.strains)
