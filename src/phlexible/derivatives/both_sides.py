@@ -487,11 +487,11 @@ def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Seq
 def _near_limits(
     assembly: Assembly, model: Sides[Any], stretch: LoggedSteps, number: int
 ) -> tuple[Array, Array, Array]:
-    """Return the changes of residuals for the parameter of ``model`` increased and decreased, and the derivatives
-    of the history variables at the end of each step. They come from shorter differences than elsewhere, scaled up
-    to the full change of the parameter. A friction spring (bristle) at its friction limit is a kink of the
-    equations, and may be beside it. Raise ``ModelError`` for a kink elsewhere. ``number`` is the index of the time
-    interval ``stretch``; ``assembly`` has the model's arrays.
+    """Return the changes of residuals for the parameter of ``model`` increased and decreased, and derivatives of
+    history variables at the steps' ends. They come from shorter differences than elsewhere, scaled up to the full
+    change of the parameter. A friction spring (bristle) at its friction limit is a kink of the equations, and may
+    be beside it. Raise ``ModelError`` for a kink elsewhere. ``number`` is the index of the time interval
+    ``stretch``; ``assembly`` has the model's arrays.
 
     A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
     mean of both branches, which central differences to either take, is right for changes of both together.
