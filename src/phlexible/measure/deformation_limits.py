@@ -24,7 +24,7 @@ INSTANTS = 2000  # at most so many are looked at
 def some_instants(run: RecordedRun) -> IntArray:
     """Return the indices of at most 2000 evenly spread recorded instants of a run, at which its quality is
     checked."""
-    return np.linspace(0, run.count - 1, min(run.count, INSTANTS)).astype(np.int64)
+    return np.arange(n) if (n := run.count) <= INSTANTS else np.linspace(0, n - 1, INSTANTS).astype(np.int64)
 
 
 def coarse_or_far(run: RecordedRun) -> list[str]:

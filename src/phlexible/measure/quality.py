@@ -339,7 +339,7 @@ def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
     """Return the beams of a run in groups of equal description, so that equal beams are checked together; cached.
     A group has the indices of its bodies and the largest absolute value of each elastic coordinate over the
     checked instants. It has at most about 4096 rows (bodies times instants)."""
-    rows = _checked_instants(run)
+    rows = some_instants(run)
     most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
     counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
     for index, placed in enumerate(run.system.bodies):
@@ -362,15 +362,9 @@ def _beams_beyond(
     bound: groups below 1 there are skipped."""
     for beams in _equal_beams(run):
         if not ratios(beams, beams.points.station_sizes, beams.sizes).max(initial=0.0) <= 1:
-            rows = _checked_instants(run)
+            rows = some_instants(run)
             eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
             yield beams, run.recording.time[rows], ratios(beams, beams.points.station_fields, eta)
-
-
-def _checked_instants(run: RecordedRun) -> IntArray | slice:
-    """Return the indices of at most 2000 evenly spread recorded instants of a run, or a slice of all instants if
-    there are no more."""
-    return some_instants(run) if run.count > INSTANTS else slice(None)
 
 
 # Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).

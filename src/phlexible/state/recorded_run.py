@@ -335,9 +335,7 @@ class RecordedRun(PickledFields):
     def at(self, instants: slice | IntArray) -> "RecordedRun":
         """Return a run recorded at the chosen instants only, of the same system. Its arrays are views for a slice
         and copies for indices."""
-        rec = self.recording
-        cut = {f.name: getattr(rec, f.name)[instants] for f in fields(rec) if f.name != "work_names"}
-        return replace(self, recording=replace(rec, **cut))
+        return replace(self, recording=self.recording.rows(instants))
 
     @cached_property
     def has_redundant_joints(self) -> bool:

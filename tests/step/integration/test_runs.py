@@ -312,3 +312,10 @@ def test_blocks_of_steps_have_the_digits_and_forces_of_single_ones():
         assert np.array_equal(record.multipliers, long.multipliers[rows])
     short, asked = measured_run(5)
     assert np.array_equal(short.multipliers[:5], long.multipliers[:5]) and asked == 5
+
+
+def test_the_start_and_the_steps_of_a_block_are_stored_in_one_array():
+    model = ph.gallery.chain(2)
+    recording = model.simulate(0.01, 1e-3, progress=False).run.recording
+    assert len(recording.time) == 11 and recording.position.base is not None
+    assert recording.position.base is recording.velocity.base

@@ -1,11 +1,10 @@
 """Recorder of a run, which gathers stored instants of a stepper into recordings, block by block."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array
+from phlexible.algebra.arrays import Array, IntArray
 from phlexible.state.instants import OF_TIME, PrescribedFunctions, PrescribedMotions, RecordedMotions
 from phlexible.state.recorded_run import Reactions, RecordedStates, concatenated, joined, on_demand
 from phlexible.state.system import System
@@ -39,16 +38,20 @@ class Recorder:
     def __init__(self, system: System, sources: Mapping[str, list[int]], sink: Sink) -> None:
         self._system, self._sources, self._sink = system, sources, sink
         self._since: list[RecordedStates] = []  # the last instant handed over, and what came since
-        self._find_last: Callable[[], RecordedStates] | None = None  # copies the last instant that came since
-        self._is_handed_over = False  # with that instant, whose copy is made when it is needed
+        self._last: tuple[Array, StateRows, int, PrescribedMotions] | None = None  # what came last, of which
+        self._is_handed_over = False  # the last instant, where all is handed over, is copied when it is needed
+        self._row: StateRows | None = None  # of that copy
         self.last_weight = 1.0
 
     @property
     def _chunks(self) -> list[RecordedStates]:
         """Recorded states that have not been sent to the sink (memory or results file) yet, as a list. The first
         one is the last instant that was sent."""
-        if self._is_handed_over and self._find_last is not None:
-            self._since, self._find_last, self._is_handed_over = [self._find_last()], None, False
+        if self._is_handed_over and self._last is not None:
+            times, rows, halvings, moving = self._last
+            given = RecordedMotions(*(getattr(moving, name)[-1:] for name in OF_TIME))
+            self._last, self._is_handed_over, self._row = None, False, rows.copied(len(times) - 1)
+            self._since = [recording_of(self._system, self._sources, times[-1:], self._row, halvings, given)]
         return self._since
 
     @property
@@ -71,13 +74,12 @@ class Recorder:
         """
         system, sources = self._system, self._sources
         moving = prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
-        self._chunks.append(recording_of(system, sources, times, rows, halvings, moving))
-
-        def last() -> RecordedStates:
-            given = RecordedMotions(*(getattr(moving, name)[-1:] for name in OF_TIME))
-            return recording_of(system, sources, times[-1:], rows.copied(len(times) - 1), halvings, given)
-
-        self._find_last = last
+        recording, chunks = recording_of(system, sources, times, rows, halvings, moving), self._chunks
+        if self._row is not None:  # one row that these follow, so that their arrays need not be joined
+            pair = joined([chunks.pop(), recording])
+            recording = recording_of(system, sources, pair.time, rows.after(self._row), pair.halvings, pair)
+        chunks.append(recording)
+        self._last, self._row = (times, rows, halvings, moving), None
 
     def resume_from(self, last: RecordedStates, last_weight: float, reactions: Reactions) -> None:
         """Begin with the ``last`` instant of a run that is resumed. ``last_weight`` is the weight of the time step
@@ -100,10 +102,9 @@ class Recorder:
         """Set multipliers and forces of the last instant of the run to ``reactions``, a pair of arrays, and send
         this instant to the sink again. The sink (memory or results file) also gets the ``checkpoint``. Nothing
         happens if ``reactions`` is None."""
-        last = concatenated(self._chunks)
         if reactions is not None:
-            last.multipliers[-1], last.forces[-1] = reactions
-            self._sink(last, checkpoint)
+            self._set_reactions(reactions)
+            self._sink(concatenated(self._chunks), checkpoint)
 
     def _set_reactions(self, reactions: Reactions) -> None:
         self._chunks[-1].multipliers[-1], self._chunks[-1].forces[-1] = reactions
@@ -148,13 +149,13 @@ class Recorder:
         """Send all instants from the last one sent before on to the sink (memory or results file), with the
         ``checkpoint`` at their end. Only the last instant is retained here."""
         block = joined(self._chunks) if len(self._chunks) > 1 else self._chunks[0]
-        self._is_handed_over = self._find_last is not None
+        self._is_handed_over = self._last is not None
         self._sink(block, checkpoint)
 
     def release(self) -> None:
         """Delete all recorded states in this recorder, at the end of the run. Other runs can then use the memory
         of SIMD lanes."""
-        self._since, self._find_last = [], None
+        self._since, self._last = [], None
 
 
 def recording_of(
@@ -162,8 +163,8 @@ def recording_of(
     sources: Mapping[str, list[int]],
     times: Array,
     rows: Rows,
-    halvings: int = 0,
-    prescribed: PrescribedMotions | None = None,
+    halvings: int | IntArray = 0,
+    prescribed: PrescribedMotions | RecordedStates | None = None,
 ) -> RecordedStates:
     """Return the recorded states of a run at ``times`` [s] from the states ``rows`` that a stepper stored. Arrays
     of the result (positions, energies, multipliers, ...) are computed at the first access. ``sources`` are columns
@@ -175,36 +176,30 @@ def recording_of(
         sources: columns of the stored work by the name of the source.
         times: stored instants, shape (instants,) [s].
         rows: stored states of the stepper, which do not change any more: arrays are made when they are read.
-        halvings: number of halved steps so far.
+        halvings: number of halved steps so far, at all instants or at each.
         prescribed: frames and paths at these times, where they are known.
     """
     count, moving = len(times), prescribed or PrescribedFunctions(system.moving_frames, system.paths, times)
     if isinstance(moving, PrescribedFunctions):
         moving.first_order()  # functions of users are called now
-    known: dict[str, Any] = {"time": np.array(times), "halvings": np.full(count, halvings, dtype=np.int64)}
 
     def made(name: str) -> Array:
-        if name in known:
-            return np.asarray(known[name])
         if name == "work":
             return _work_sums(rows[name][:count], sources)
         if name == "branches":
             return branches_of(rows)[:count]
         if name in OF_TIME:
             return np.asarray(getattr(moving, name))
-        table, column = COLUMN_OF.get(name, (TABLE_OF.get(name, name), ...))
+        table, column = COLUMN_OF.get(name, (TABLES.get(name, name), ...))
         array = rows[table][:count, column]
         return array.astype(np.int64) if table == "counter" else array
 
-    return on_demand(made, tuple(sources))
+    recording = on_demand(made, tuple(sources))
+    vars(recording).update(time=np.array(times), halvings=np.full(count, halvings, dtype=np.int64))
+    return recording
 
 
-TABLE_OF = {
-    "multipliers": "multiplier",
-    "forces": "force",
-    "event_times": "event_time",
-    "event_losses": "event_loss",
-}
+TABLES = {"multipliers": "multiplier", "forces": "force", "event_times": "event_time", "event_losses": "event_loss"}
 """Names of tables in the kernels by those in a recording, where they differ."""
 COLUMN_OF = {name: ("energy", k) for k, name in enumerate(("kinetic", "strain", "gravity", "spring"))}
 COLUMN_OF |= {"iterations": ("counter", 0), "contact_steps": ("counter", 2)}

@@ -146,7 +146,7 @@ class Stepper(MechanismState):
             if status != CONVERGED or done == count:
                 break
         self.measured_at = float(instants[done]) if with_controllers and done else nan
-        found, error = self.memory.rows(rows.rows), float(self._step_error[0])
+        found, error = self.memory.rows(rows.whole, 1), float(self._step_error[0])
         is_stopped = self._stop is not None
         return Advance(done, status == SINGULAR, found, rows.first, error, is_stopped, self._trials)
 

@@ -116,6 +116,7 @@ class StoredRows:
         storage: rule which of the steps are stored.
 
     Attributes:
+        whole: a spare row for the instant before, and the stored states, shape (1 + instants, row size).
         rows: the stored states, shape (instants, row size).
         first: reactions of the first step.
         filled: number of rows that are filled.
@@ -125,7 +126,8 @@ class StoredRows:
 
     def __init__(self, memory: Memory, count: int, storage: Storage) -> None:
         kept = (storage.phase + count) // storage.every if count else 1
-        self.rows = np.empty((kept, memory.counts["row_size"]))
+        self.whole = np.empty((kept + 1, memory.counts["row_size"]))
+        self.rows = self.whole[1:]
         self.first: Array = np.zeros(memory.counts["reactions"])
         self.every, self.since_stored, self.continues = storage.every, storage.phase, storage.continues
         self.filled, self._memory, self._open, self._is_first = 0, memory, -1, True

@@ -100,20 +100,29 @@ class StateRows(Mapping[str, Array]):
 
     Args:
         rows: stored states, shape (instants, state size).
-        places: first and last + 1 number, and shape, of each table.
+        indices: first and last + 1 number, and shape, of each table.
+        spare: number of the first rows that are no states yet, 0 or 1.
 
     Attributes:
         rows: the stored states, shape (instants, state size).
     """
 
-    def __init__(self, rows: Array, indices: Mapping[str, Place]) -> None:
-        self.rows, self._ranges = rows, indices
+    def __init__(self, rows: Array, indices: Mapping[str, Place], spare: int = 0) -> None:
+        self.rows, self._ranges, self._whole = rows[spare:], indices, rows
 
     def __getitem__(self, name: str) -> Array:
         """Return one state table (position, velocity, ...), by its name, of all stored states as a view, shape
         (states, entries of the table)."""
         begin, end, shape = self._ranges[name]
         return self.rows[:, begin:end].reshape(len(self.rows), *(shape or ()))
+
+    def after(self, before: "StateRows") -> "StateRows":
+        """Return the single state ``before`` and these states, which follow it. The state is copied to the spare
+        row in front of these, where there is one; otherwise all are copied."""
+        if len(self._whole) == len(self.rows):
+            return StateRows(np.concatenate([before.rows, self.rows]), self._ranges)
+        self._whole[:1] = before.rows
+        return StateRows(self._whole, self._ranges)
 
     def copied(self, rows: int | IntArray | slice) -> "StateRows":
         """Return a copy of selected states. ``rows`` is a slice, an array of indices, or one index; for one index
@@ -312,11 +321,11 @@ class Memory:
         header[counts] = self._template[counts]
         return header, dict(self._offsets.tolist()), self._length
 
-    def rows(self, states: Array) -> StateRows:
+    def rows(self, states: Array, spare: int = 0) -> StateRows:
         """Return the tables of several stored states as views: arrays by the names of the state tables (position,
         rotation, velocity, ...), each with a first axis (states,). ``states`` have the shape (states, state size),
-        as a run stores them."""
-        return StateRows(states, self._columns)
+        as a run stores them; ``spare`` is the number of rows in front, 0 or 1, that are no states yet."""
+        return StateRows(states, self._columns, spare)
 
     def _allocate(self) -> None:
         self._values: Array = _aligned_zeros(self._length, 1).ravel()
