@@ -92,6 +92,46 @@ def test_free_models_and_joints_agree_with_differences_of_whole_analyses():
         assert response.derivatives[name] == pytest.approx(values / (2 * change), rel=1e-6)
 
 
+def test_modes_of_round_beams_and_square_shells():
+    """A round beam has two modes of each frequency, proportional to its diameter. A shell keeps its coordinates
+    where it becomes longer than wide; frequencies are inverse to the size of all lengths together."""
+
+    def beam(p):
+        round_beam = ph.Beam(1.0, ph.CircularSection(p), ph.Material(2e11, 7800.0), rotary_inertia=False)
+        return grounded(round_beam, name="beam")[0].linearize()
+
+    found = ph.mode_derivatives(beam, 0.02, count=3)
+    assert found.of_frequencies == pytest.approx(found.frequencies / 0.02, rel=1e-8)
+
+    def shell(p):
+        model = ph.Model()
+        model.add(ph.Shell.plate(*p, ph.Material(2e11, 7800.0, 0.3), elements=(3, 3)), "shell")
+        return model.linearize()
+
+    sizes = np.array([1.0, 1.0, 0.01])
+    found = ph.mode_derivatives(shell, sizes, count=9)
+    assert sizes @ found.of_frequencies == pytest.approx(-found.frequencies, rel=1e-5)
+
+
+def test_follower_loads_count_in_derivatives_of_modes():
+    def column(load):
+        model, placed, _ = grounded(
+            ph.Beam(1.0, ph.CircularSection(0.01), ph.Material(2e11, 7800.0)), dimension=2, name="beam"
+        )
+        model.apply(ph.Force(placed.end, (-load, 0, 0), axes="body"))
+        with pytest.warns(ph.LeftOutWarning, match="which only modes have"):
+            return model.linearize(at="static")
+
+    found = ph.mode_derivatives(column, 300.0, count=2)
+    ends = [column(300.0 + change).modes(2).frequencies for change in (-0.1, 0.1)]
+    assert found.of_frequencies == pytest.approx((ends[1] - ends[0]) / 0.2, rel=1e-5)
+
+
+def test_models_that_jump_are_refused():
+    with pytest.raises(ph.ModelError, match="the linear model jumps where"):
+        ph.mode_derivatives(lambda p: oscillator([1.0, 50.0 if p[0] > 2.0 else 40.0, 0.1 * p[0]]), [2.0], count=1)
+
+
 def test_what_is_no_linear_model_is_refused():
     with pytest.raises(ph.ParameterError, match="return a linear model"):
         ph.mode_derivatives(lambda p: ph.gallery.satellite(), {"x": 1.0})

@@ -499,6 +499,7 @@ def _product_positions(run_start: IntArray, run_node: IntArray, nodes: IntArray,
 
 LEAST = 12  # number of nodes that are not halved any more
 MOST = 12  # nodes of a cluster
+NEARLY = 0.99  # of the longest extent
 
 
 def clusters(cells: IntArray, positions: Array, least: int = LEAST) -> list[IntArray]:
@@ -524,7 +525,7 @@ def _dissected_clusters(touching: sparse.csr_array, nodes: IntArray, points: Arr
     if len(nodes) <= least:
         return [nodes] if len(nodes) else []
     positions = points[nodes]
-    along = positions[:, int(np.ptp(positions, axis=0).argmax())]
+    along = positions[:, _longest_axis(positions)]
     is_upper = along > np.median(along)
     if not is_upper.any():
         is_upper = along >= np.median(along)
@@ -542,12 +543,19 @@ def _dissected_clusters(touching: sparse.csr_array, nodes: IntArray, points: Arr
     ]
 
 
+def _longest_axis(positions: Array) -> int:
+    """Return the first axis along which ``positions`` (N, d) extend nearly farthest: a mesh keeps its order where
+    it becomes a little longer than wide, as in derivatives with respect to its sides."""
+    extents = np.ptp(positions, axis=0)
+    return int((extents > NEARLY * extents.max()).argmax())
+
+
 def _cut_nodes(nodes: IntArray, positions: Array) -> list[IntArray]:
     """Split nodes of a mesh into clusters of at most 12 neighbours, by halving repeatedly across the longest
     extent of their ``positions``. Return a list of index arrays; no nodes give an empty list."""
     if len(nodes) <= MOST:
         return [nodes] if len(nodes) else []
-    order = np.argsort(positions[:, int(np.ptp(positions, axis=0).argmax())], kind="stable")
+    order = np.argsort(positions[:, _longest_axis(positions)], kind="stable")
     lower, upper = np.split(order, [len(nodes) // 2])
     return [*_cut_nodes(nodes[lower], positions[lower]), *_cut_nodes(nodes[upper], positions[upper])]
 

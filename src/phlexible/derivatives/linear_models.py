@@ -11,10 +11,11 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray, called, whole
 from phlexible.algebra.sparse import disjoint_groups, lu_factors
 from phlexible.derivatives.both_sides import ROUNDED
-from phlexible.derivatives.parameters import Direction, Given, Parameters, Values, check_build
+from phlexible.derivatives.parameters import SMOOTH, Direction, Given, Parameters, Values, check_build
 from phlexible.display import short_repr, table
 from phlexible.errors import ModelError, ParameterError, PoleError, SingularMatrixError
 from phlexible.linear.frequency_response import checked_frequencies, frequency_response
+from phlexible.linear.linearize import Form
 from phlexible.linear.modes import lowest_model_modes
 from phlexible.linear.observed import ObservedPHDAE
 
@@ -27,8 +28,14 @@ BESIDE = 1e-6
 ROUNDS = 3
 """Number of inverse iterations, each of which leaves about BESIDE of other modes."""
 
+JUMP = 1e-8
+"""Even part of a change of a matrix, relative to its largest entry, below which the matrix does not jump."""
+
 REPEATED = 1e-6
-"""Bound on ``|y . E x| / (|y| |E x|)`` below which an eigenvalue is not simple."""
+"""Bound on ``|y . E x| / (|y| |E x|)`` below which an eigenvalue lacks eigenvectors."""
+
+MULTIPLE, EQUAL = 3, 1e-8
+"""Number of modes looked at beyond those asked for, and the relative distance of eigenvalues that are equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +100,9 @@ def mode_derivatives(
 ) -> ModeDerivatives:
     """Return the ``count`` lowest eigenvalues s of a linear model ``E dx/dt = A x`` and their derivatives with
     respect to ``parameters``. The derivatives are ``y . (dA - s dE) x / (y . E x)`` with left and right
-    eigenvectors y and x, and zero for s = 0. ``build`` is called with all parameters as one argument and returns a
-    linear model. ``scales`` are sizes of parameters by name.
+    eigenvectors y and x, and zero for s = 0. Modes of one frequency, which a parameter may part, have the
+    derivatives of their frequencies as it increases, in ascending order. ``build`` is called with all parameters
+    as one argument and returns a linear model. ``scales`` are sizes of parameters by name.
 
     Args:
         build: parameters -> what ``model.linearize(...)`` returns, for example ``lambda p: make(p).linearize()``.
@@ -104,20 +112,22 @@ def mode_derivatives(
 
     Raises:
         ParameterError: a build function that returns no linear model.
-        ModelError: states that are others once a parameter changes, or an eigenvalue that is not simple.
+        ModelError: states or matrices that jump once a parameter changes, or eigenvalues without eigenvectors of
+            their own.
     """
     number_of_modes, chosen = whole("count", count), Parameters(parameters, scales)
     linear = _linear(build, chosen.nested(chosen.values))
-    modes = lowest_model_modes(linear, number_of_modes)
-    E, A = linear.descriptor, linear.system_matrix
-    pairs = [None if s == 0 else _vectors(E, A, complex(s)) for s in modes.eigenvalues]
-    slopes = np.zeros((len(chosen), len(pairs)), dtype=np.complex128)
-    for change in _changes(build, chosen, linear):
-        for k, (s, pair) in enumerate(zip(modes.eigenvalues, pairs, strict=True)):
-            if pair is not None:
-                y, x = pair
-                slopes[change.number, k] = (y @ (change.A @ x - s * (change.E @ x))) / (y @ (E @ x))
-    return ModeDerivatives(modes.eigenvalues, chosen.structured(slopes))
+    values = lowest_model_modes(linear, number_of_modes + MULTIPLE).eigenvalues
+    E, A = _matrices_of_modes(linear)[:2]
+    groups = [own for own in _equal_values(values) if own[0] < number_of_modes and values[own[0]] != 0]
+    spaces = [(complex(values[own[0]]), *_vectors(E, A, complex(values[own[0]]), len(own))) for own in groups]
+    slopes = np.zeros((len(chosen), len(values)), dtype=np.complex128)
+    for change in _changes(build, chosen, linear, _matrices_of_modes):
+        for own, (s, y, x) in zip(groups, spaces, strict=True):
+            found = np.linalg.eigvals(np.linalg.solve(y.T @ (E @ x), y.T @ (change.A @ x - s * (change.E @ x))))
+            slopes[change.number, own] = found[np.argsort((found * np.conj(s)).real)]
+    slopes, values = slopes[:, :number_of_modes], values[:number_of_modes]
+    return ModeDerivatives(values, chosen.structured(slopes))
 
 
 def response_derivatives(
@@ -159,7 +169,7 @@ def response_derivatives(
         states = factors.solve(linear.port_map.toarray().astype(np.complex128))
         solved.append((1j * omega, states, factors.solve(rows.T.astype(np.complex128), trans="T").T))
     slopes = np.zeros((len(chosen), *response.values.shape), dtype=np.complex128)
-    for change in _changes(build, chosen, linear):
+    for change in _changes(build, chosen, linear, _matrices):
         dB = change.B.toarray()
         for k, (s, x, y) in enumerate(solved):
             direct = s ** levels[:, None] * (change.C @ x)
@@ -194,12 +204,16 @@ class _Change:
     C: sparse.csr_array
 
 
-def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Change]:
-    """Return the derivatives of the matrices E, A, B and C of a linear model with respect to the parameters
-    ``varied``, by central differences. ``build`` returns a model for given parameters. For each parameter, a model
-    with it increased is built. For the other side, parameters that change different matrix entries share one model
-    in which all are decreased. ``base`` is the unperturbed linear model. Raise ``ModelError`` if states, inputs or
-    outputs change.
+def _changes(
+    build: Build,
+    varied: Parameters,
+    base: ObservedPHDAE,
+    matrices: Callable[[ObservedPHDAE], list[sparse.csr_array]],
+) -> list[_Change]:
+    """Return the derivatives of the ``matrices`` E, A, B and C of a linear model with respect to the parameters
+    ``varied``, by central differences. For each parameter, a model with it increased is built. For the other side,
+    parameters that change different matrix entries share one model in which all are decreased. ``base`` is the
+    unperturbed model. Raise ``ModelError`` if states, inputs or outputs change, or matrices jump.
 
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
@@ -215,9 +229,9 @@ def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Cha
             )
         return other
 
-    given, directions = _matrices(base), varied.single_directions()
+    given, directions = matrices(base), varied.single_directions()
     ups = [
-        [sparse.csr_array(b - a) for a, b in zip(given, _matrices(made([direction], 1)), strict=True)]
+        [sparse.csr_array(b - a) for a, b in zip(given, matrices(made([direction], 1)), strict=True)]
         for direction in directions
     ]
     masks = [[_change_mask(up, a) for up, a in zip(each, given, strict=True)] for each in ups]
@@ -228,11 +242,17 @@ def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Cha
     if shared:
         groups += [[shared[j] for j in group] for group in disjoint_groups([_entries(masks[k]) for k in shared])]
     for group in groups:
-        less = _matrices(made([directions[k] for k in group], -1))
+        less = matrices(made([directions[k] for k in group], -1))
         for k in group:
             twice, parts = 2 * directions[k].size, []
             for up, mask, a, b in zip(ups[k], masks[k], given, less, strict=True):
                 down = a - b if len(group) == 1 else (a - b).multiply(mask)
+                even, odd, size = (abs(each.data).max(initial=0.0) for each in (up - down, up + down, a))
+                if even > max(SMOOTH * odd, JUMP * size):
+                    raise ModelError(
+                        f"the linear model jumps where {varied.label(directions[k])} changes a little, for example"
+                        " because its coordinates become others; take its derivatives at a value beside"
+                    )
                 parts.append(sparse.csr_array((up + down) / twice))
             found.append(_Change(directions[k].number, *parts))
     return found
@@ -241,6 +261,16 @@ def _changes(build: Build, varied: Parameters, base: ObservedPHDAE) -> list[_Cha
 def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
     given = (linear.descriptor, linear.system_matrix, linear.port_map, linear.output_matrix)
     return [sparse.csr_array(each) for each in given]
+
+
+def _matrices_of_modes(linear: ObservedPHDAE) -> list[sparse.csr_array]:
+    """Return the matrices E, A, B and C of a ``linear`` model as modes have them. A then has the stiffness of
+    forces without potential, such as follower loads, which frequency responses leave out."""
+    E, A, B, C = _matrices(linear)
+    if linear.form is Form.DISPLACEMENT and linear.mechanics is not None:
+        n, skew = linear.mechanics.size, sparse.coo_array(linear.mechanics.circulatory)
+        A = sparse.csr_array(A - sparse.coo_array((skew.data, (skew.row + n, skew.col)), shape=A.shape))
+    return [E, A, B, C]
 
 
 def _change_mask(change: sparse.csr_array, matrix: sparse.csr_array) -> sparse.csr_array:
@@ -263,22 +293,29 @@ def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 
 
-def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex) -> tuple[ComplexArray, ComplexArray]:
-    """Return the left and the right eigenvector (y, x) of A x = s E x for a known eigenvalue s. A fixed number of
-    inverse iterations, with LU factors of the matrix at a slightly shifted s, starts from random vectors. Both are
-    scaled to a largest absolute entry of 1. Raise ``ModelError`` if y . E x is nearly zero, because the eigenvalue
-    is then repeated.
+def _equal_values(values: ComplexArray) -> list[IntArray]:
+    """Return the indices of eigenvalues that are equal up to round-off, one array for each set of consecutive ones.
+    Each of ``values``, ordered by size, is in one set."""
+    apart = np.abs(np.diff(values)) > EQUAL * np.abs(values[1:])
+    return np.split(np.arange(len(values)), np.flatnonzero(apart) + 1)
+
+
+def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex, count: int) -> tuple[ComplexArray, ComplexArray]:
+    """Return left and right eigenvectors of A x = s E x as columns, shape (n, count) each. s is a known eigenvalue
+    of multiplicity ``count``. A fixed number of inverse iterations, with LU factors of the matrix at a
+    slightly shifted s, starts from random vectors. Columns are scaled to a largest absolute entry of 1.
 
     Raises:
-        ModelError: an eigenvalue that is not simple.
+        ModelError: an eigenvalue without so many eigenvectors.
     """
     factors = lu_factors(A - (s + BESIDE * abs(s)) * E)
-    x, y = np.random.default_rng(0).standard_normal((2, A.shape[0])).astype(np.complex128)
+    x, y = np.random.default_rng(0).standard_normal((2, A.shape[0], count)).astype(np.complex128)
     for _ in range(ROUNDS):
         x, y = factors.solve(E @ x), factors.solve(E.T @ y, trans="T")
-        x, y = x / np.abs(x).max(), y / np.abs(y).max()
+        x, y = x / np.abs(x).max(axis=0), y / np.abs(y).max(axis=0)
     moved = E @ x
-    if abs(y @ moved) < REPEATED * np.linalg.norm(y) * np.linalg.norm(moved):
+    products = (y / np.linalg.norm(y, axis=0)).T @ (moved / np.linalg.norm(moved, axis=0))
+    if np.linalg.svd(products, compute_uv=False)[-1] < REPEATED:
         raise ModelError(
             f"modes of the same frequency {abs(s):.6g} rad/s have no derivatives of their own; change a parameter a"
             " little, or ask for fewer modes"

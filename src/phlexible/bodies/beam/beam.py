@@ -125,8 +125,9 @@ class Beam(Body):
         strain: ``"von_karman"`` (stiffens under tension) or ``"linear"``.
         rotary_inertia: False drops rho I of bending, never the polar inertia of torsion.
         modes: None: all finite element coordinates. An integer: that many of the lowest bending and
-            torsion modes, with all axial coordinates. An array (n, k): a basis over all n coordinates,
-            for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
+            torsion modes, with all axial coordinates. A slender beam cannot twist before some ten modes, since
+            torsion modes are high; ``craig_bampton_basis`` twists exactly. An array (n, k): a basis over all n
+            coordinates, for example of ``craig_bampton_basis`` or of ``ReducedModel.elastic_basis``.
         damping_ratio: modal damping of all modes of the beam constrained by its frame (a cantilever by
             ``frame="cantilever"``), on top of the viscosity of the material [-]. A sequence has one number for each
             mode in ascending order of frequencies; with an integer for ``modes`` so many, and axial modes have the
