@@ -243,3 +243,17 @@ def test_lanes_whose_functions_cannot_be_had_are_an_error(monkeypatch):
     with pytest.raises(RuntimeError, match="no compiler"):
         batch.simulate(1.0, 1e-3, lambda model: {"end": ph.Position(model["lower"].origin)}, lanes=True)
     assert len(tried) == 1
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_no_joint_forces_are_computed_that_no_sensor_reads(monkeypatch, steps):
+    def fail(*arguments, **options):
+        raise AssertionError("nobody reads them")
+
+    monkeypatch.setattr("phlexible.step.integration.simulation._reactions", fail)
+    sliders = ph.batch(ph.gallery.crank_slider, {"diameter": [5e-3, 6e-3]})
+    runs = sliders.simulate(
+        steps * 1e-5, 1e-5, lambda model: {"tip": ph.Position(model["coupler"].end)}, progress=False
+    )
+    assert not runs.failures and runs["tip"].shape == (2, steps + 1, 3)
+    assert (runs.balance_error < 1e-12).all()

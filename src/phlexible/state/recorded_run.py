@@ -118,12 +118,12 @@ class RecordedStates:
 
     @property
     def inner(self) -> "RecordedStates":
-        """Return a read-only record of all instants but the first and the last; with at most two instants, this
-        record itself. Where multipliers and forces at the ends are still to be computed, it is cut from the
-        recording without them, so that reading it does not start that computation.
+        """Return a read-only record of all instants but the first and the last; with at most two instants, of
+        these. Where multipliers and forces at the ends are still to be computed, it has those of the steps beside
+        them, so that reading it does not start that computation.
         """
         known: RecordedStates = vars(self).get("_known") or self
-        return known.rows(slice(1, -1)).read_only() if len(self.time) > 2 else self
+        return (known.rows(slice(1, -1)) if len(self.time) > 2 else known).read_only()
 
     def rows(self, rows: slice | IntArray) -> "RecordedStates":
         """Return a record of the states and energies at the chosen instants (``rows``) only. Its arrays are made
@@ -213,15 +213,16 @@ LATE = ("multipliers", "forces")
 def with_late_reactions(recording: RecordedStates, late: Mapping[int, LateReactions]) -> RecordedStates:
     """Return read-only recorded states whose multipliers and element forces at some instants are computed at the
     first access to either. ``late`` maps indices of instants to functions that compute them. All are then computed
-    and written into ``recording``, except where a function returns None."""
-    missing = dict(late)
+    for a copy, except where a function returns None; ``recording`` keeps those of the steps beside."""
+    missing, complete = dict(late), dict[str, Array]()
 
     def made(name: str) -> Array:
         while name in LATE and missing:
             row, find = missing.popitem()
             if (found := find()) is not None:
-                recording.multipliers[row], recording.forces[row] = found
-        return read_only(getattr(recording, name))
+                for own, values in zip(LATE, found, strict=True):
+                    complete.setdefault(own, getattr(recording, own).copy())[row] = values
+        return read_only(complete.get(name, getattr(recording, name)))
 
     return on_demand(made, recording.work_names, recording)
 

@@ -214,5 +214,4 @@ def _work_sums(work: Array, sources: Mapping[str, list[int]]) -> Array:
 
     ``np.sum`` takes another order where there is one instant only.
     """
-    sums = [sum(work[:, columns].T) for columns in sources.values()]
-    return np.stack(sums, axis=1) if sums else np.zeros((len(work), 0))
+    return np.reshape([sum(work[:, own].T) for own in sources.values()], (len(sources), len(work))).T
