@@ -363,25 +363,13 @@ class LoggedSteps:
         return found
 
 
-def constraint_rows(assembly: Assembly) -> IntArray:
-    """Return the index of each scalar constraint equation of a mechanism among the equations of a time step, shape
-    (rows,). The order is that of the multipliers. ``assembly`` contains the model's arrays, from which the indices
-    are read."""
-    memory = assembly.memory
-    found = np.zeros(memory.counts["rows"], dtype=np.int64)
-    for i in range(memory.counts["constraints"]):
-        begin, end = memory["functions_begin"][i : i + 2]
-        found[begin:end] = memory["node_row"][memory["constraint_node"][i]] + np.arange(end - begin)
-    return found
-
-
 def rolling_rows(assembly: Assembly) -> IntArray:
     """Return the indices, among the equations of a time step, of the constraint equations that make bodies roll
     without slip, as an integer array. They are selected from the equations of all constraints by the coordinate of
     the force element to which each belongs. ``assembly`` contains the model's arrays."""
     memory = assembly.memory
     rolls = np.asarray(memory["coordinate_of"])[memory.counts["constraints"] :] == ROLLING
-    return np.asarray(constraint_rows(assembly)[np.asarray(memory["force_row"])[rolls]])
+    return np.asarray(memory["row_unknown"][np.asarray(memory["force_row"])[rolls]])
 
 
 @cached_on_owner
@@ -548,7 +536,7 @@ def step_derivative(steps: LoggedSteps, k: int) -> StepDerivative:
         aside = pair.copy()
         aside[0, indices] *= 1 + side * asides
         missed, after = steps.derivative(k, aside, directions)
-        equations = np.concatenate([np.arange(count), constraint_rows(steps.assembly)])
+        equations = np.concatenate([np.arange(count), steps.assembly.memory["row_unknown"]])
         sides.append((missed[:, equations], np.where(order >= 0, after[:, order], 0.0)[:, indices[known]]))
     own, strains = (np.mean(each, axis=0).T for each in zip(*sides, strict=True))
     cuts = ends[1:-1]

@@ -19,7 +19,7 @@ from phlexible.derivatives.controllers import (
 )
 from phlexible.derivatives.readings import PROJECTED, Jacobian, Readable, Reader, Reading, state_jacobian
 from phlexible.derivatives.runs import LoggedRun, RunInterval, VelocityJump
-from phlexible.derivatives.steps import LoggedSteps, constraint_rows, pose_map
+from phlexible.derivatives.steps import LoggedSteps, pose_map
 from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.errors import ModelError
 from phlexible.measure.when import When
@@ -104,7 +104,7 @@ def slopes_of_locks(stretch: LoggedSteps, first: int, last: int) -> Array:
     are those of ``stretch`` between the instants ``first`` and ``last``.
     """
     assembly = stretch.assembly
-    switches, rows = assembly.system.row_switches, constraint_rows(assembly)
+    switches, rows = assembly.system.row_switches, assembly.memory["row_unknown"]
     held = stretch.rows["locked_at"][first]
     found = np.zeros((last - first, len(held), assembly.memory.counts["unknowns"]))
     for row in np.flatnonzero(switches >= 0):

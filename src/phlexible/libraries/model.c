@@ -696,13 +696,12 @@ static int project(ph_model *m, double time) {
     if (joint_velocities(m, time, velocity)) return 1;
 #if PH_MOVING > 0
     const double *drifts = velocity + PH_VELOCITIES, *solved = m->numbers + PH_PLACE_trial_update;
-    const int64_t *node = table(m, PH_TABLE_constraint_node), *row = table(m, PH_TABLE_node_row);
-    const int64_t *functions = table(m, PH_TABLE_functions_begin);
+    const int64_t *unknown = table(m, PH_TABLE_row_unknown), *functions = table(m, PH_TABLE_functions_begin);
     const int64_t *force = table(m, PH_TABLE_row_force), *forces = table(m, PH_TABLE_row_force_count);
     for (int64_t i = 0; i < PH_CONSTRAINTS; i++)
         for (int64_t k = functions[i]; k < functions[i + 1]; k++) { /* multipliers of a step of 2 s: half of impulses */
             int64_t owner = forces[k] ? PH_CONSTRAINTS + force[k] + forces[k] - 1 : i;
-            double work = -2.0 * drifts[k] * solved[row[node[i]] + k - functions[i]];
+            double work = -2.0 * drifts[k] * solved[unknown[k]];
             m->numbers[PH_PLACE_work + PH_FORCES_ON_PORTS + owner] += work;
             supplied += work;
         }

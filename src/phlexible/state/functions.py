@@ -300,9 +300,7 @@ class Scatter:
     sums: WeightedSums
 
 
-@lru_cache(KEPT)
-def _cached_wiring(*made_of: object) -> Wiring:
-    return Wiring(*made_of)  # type: ignore[arg-type]
+_cached_wiring = lru_cache(KEPT)(Wiring)
 
 
 def wiring(chords: Chords, functions: Iterable[Iterable[tuple[int, int]]], set_of: VectorSet) -> Wiring:

@@ -184,7 +184,8 @@ def connect_duals(duals: DualMemory, memory: Memory) -> None:
     them from there; functions that are missing are compiled."""
     needed = [each.duals for each in PROGRAMS if each.duals is not None and each.is_needed(memory)]
     announce(step_derivatives, *needed)
-    duals.connect(needed)
+    for program in needed:
+        program(duals.header)
 
 
 def alone(memory: Memory) -> tuple[str, ...]:
@@ -201,7 +202,8 @@ def connect_lanes(lanes: LaneMemory, memory: Memory) -> None:
     used = (each for each in PROGRAMS if each.is_needed(memory) and each.family.lanes != "unused")
     needed = [each.entry.of(lanes.header.dtype) for each in used]
     announce(advance.of(lanes.header.dtype), *needed, text=COMPILING_LANES.format(lanes.width))
-    lanes.connect(needed)
+    for program in needed:
+        program(lanes.header)
 
 
 def announce_structure(entry: EntryPoint) -> None:

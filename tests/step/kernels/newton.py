@@ -86,7 +86,7 @@ class Newton:
     def relaxations(self, unknowns):
         """What elimination adds to the diagonals of constraints, of each row."""
         assert self._evaluate(unknowns, RELAXED)
-        return self.memory["row_relaxation"].copy()
+        return self.memory["row_relaxation"][self.memory["row_unknown"]]
 
     def energies_balance(self, unknowns) -> bool:
         return self._evaluate(unknowns, LEDGER)

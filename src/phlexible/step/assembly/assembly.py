@@ -71,7 +71,6 @@ class Assembly:
         moving: what is a function of time, in the order of the moving vectors.
         prescribed: prescribed parts of forces with the names of their elements, after the loads.
         controlled: load values that controllers set.
-        element_forces: number of the forces of elements; those of strings and coordinates of relations follow.
         vectors, chords: in the order of their indices in the tables; chords are weighted sums of vectors.
         laws: of all forces; they keep the users' functions alive.
         soft: elements of soft bodies; it keeps users' functions alive too.
@@ -82,7 +81,6 @@ class Assembly:
     moving: tuple[MovingPart, ...]
     prescribed: tuple[tuple[ForceValue, str], ...]
     controlled: tuple[ControlledValue, ...]
-    element_forces: int
     vectors: tuple[CarriedVector, ...]
     chords: tuple[tuple[tuple[float, int], ...], ...]
     laws: tuple[ForceData, ...]
@@ -210,7 +208,6 @@ def assemble(system: System, with_segments: bool = True) -> Assembly:
         tuple(parts.tables.moving),
         tuple(parts.prescribed),
         parts.controlled,
-        len(system.forces),
         tuple(parts.tables.collector.vectors),
         parts.coupled.chords,
         parts.laws,
@@ -396,8 +393,6 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
     touching = {vectors[k].carrier for k in parts.contact_groups.vectors(vectors)}
     found = coupled.coupled_translations | touching | {b for point in parts.rods.points for b in point.sections}
     apart[[b for b in found if b < layout.frames]] = 0
-    rows = np.full(len(schedule.size), -1)
-    rows[len(rows) - coupled.constraint_count :] = coupled.constraint_starts
     is_long[: layout.frames] = [types.bands[kind] is not None for kind in types.type_of]
     acting = *parts.laws, *parts.soft.groups, *filter(None, types.relaxations())
     loads_and_types = len(system.loads), len(types.relaxations())
@@ -408,8 +403,8 @@ def _all_tables(system: System, parts: Parts, plan: Plan) -> Tables:
         **parts.tables.real_tables(coupled),
         **_carrier_tables(system, parts.masses, blocks, plan),
         **plan.once(
-            ("nodes", apart.tobytes(), is_long.tobytes(), rows.tobytes()),
-            lambda: _node_tables(schedule, apart, is_long, rows, layout.frames),
+            ("nodes", apart.tobytes(), is_long.tobytes(), coupled.constraint_count),
+            lambda: _node_tables(schedule, apart, is_long, coupled.constraint_count, layout.frames),
         ),
         **offset_tables(indices, [schedule.indices[b, b] for b in range(layout.frames)]),
         **_family(plan, parts.soft, sizes, lambda: parts.soft.tables(blocks)),
@@ -544,19 +539,18 @@ def _carrier_counts(layout: Layout, pairs: Sequence[tuple[int, int]], blocks: Of
 
 
 def _node_tables(
-    schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, rows: IntArray, frames: int
+    schedule: BlockSchedule, uncoupled: IntArray, is_long: IntArray, constraints: int, frames: int
 ) -> Tables:
     """Return the tables of the compiled time step that describe the order and the blocks of the elimination of
-    Newton's matrix: a dictionary of arrays by name. ``schedule`` is the plan of the elimination. A node is a block
-    of unknowns of a body or of constraints; the first ``frames`` are floating bodies. For each node, ``uncoupled``
-    counts first unknowns that are not coupled to the rest, ``is_long`` says whether its block has segments, and
-    ``rows`` is the index of its first scalar constraint or -1.
+    Newton's matrix: a dictionary of arrays by the names of the tables. ``schedule`` is the plan of the
+    elimination. For each node, ``uncoupled`` counts first unknowns that are not coupled to the rest, and
+    ``is_long`` says whether its block has segments.
 
     Args:
         schedule: of the nodes.
         uncoupled: for each node, the count of its first rows that are not coupled to the rest.
         is_long: whether the block of each node has segments.
-        rows: first constraint row of each node, or -1.
+        constraints: number of the last nodes, which are constraints.
         frames: number of the first nodes that are floating bodies.
     """
     size, row_start = schedule.size, schedule.row_start
@@ -566,10 +560,8 @@ def _node_tables(
     of_visits = np.where(is_long, SEGMENTED, uncoupled)[node]
     of_visits[schedule.in_runs] = TOGETHER
     of_visits[schedule.is_wide & (node >= frames) & ~schedule.in_runs] = GATHERED
-    unknown_row = np.full(schedule.rows, -1)
-    for held in np.flatnonzero(rows >= 0).tolist():
-        inside = np.arange(size[held])
-        unknown_row[row_start[held] + inside] = rows[held] + inside
+    held = range(len(size) - constraints, len(size))
+    unknowns = [row_start[:0], *(row_start[own] + np.arange(size[own]) for own in held)]
     return {
         "block_entries": schedule.length,
         "elimination_entries": _elimination_entries(schedule, np.flatnonzero(of_visits <= TOGETHER)),
@@ -585,7 +577,7 @@ def _node_tables(
         "node_diagonal": diagonal,
         "node_stride": schedule.strides,
         "node_apart": uncoupled,
-        "unknown_row": unknown_row,
+        "row_unknown": np.concatenate(unknowns),
         "neighbour": schedule.run_node,
         "neighbour_size": schedule.run_size,
         "neighbour_row": row_start[schedule.run_node],

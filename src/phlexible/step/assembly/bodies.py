@@ -554,15 +554,6 @@ def _segment_tables(bands: Sequence[Band | None]) -> Tables:
     return columns(("segment_first", "segment_rows", "segment_stride"), rows)
 
 
-def support(row: Array) -> tuple[int, int]:
-    """Return the range (first, last + 1) of columns of the array ``row``, shape (n,) or (k, n), outside of
-    which all entries are zero; (0, 0) if all are."""
-    if not row.size:
-        return 0, 0
-    columns = np.flatnonzero(np.atleast_2d(row).any(axis=0))
-    return (int(columns[0]), int(columns[-1]) + 1) if columns.size else (0, 0)
-
-
 @cached_on_owner
 def velocity_weights(body: FloatingBody) -> Array:
     """Return weights that make rotational and elastic rates of a floating body comparable with a translation,

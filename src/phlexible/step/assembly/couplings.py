@@ -161,9 +161,19 @@ class Couplings:
         """Dictionary from the index of a vector on an elastic body to the index of the auxiliary unknown of
         Newton's matrix that equals its change. Vectors are points and directions; only those that couple different
         bodies, or lie on bodies with segments, are in it."""
-        found: dict[int, int] = {}
-        self._find_auxiliaries(found)
-        return found
+        needed: list[int] = []
+        for number in range(len(self.interactions)):
+            for _, k, l, _ in self._pairs_of(number):
+                for own, other in ((k, l), (l, k)):
+                    if self._need_auxiliaries(self.vectors[other].carrier, self.vectors[own].carrier):
+                        needed.append(own)
+            if number >= self.constraint_count and self._has_auxiliaries(number):
+                needed += [vector for m in self._functions_of(number) for vector in self.parts[m]]
+        for kind, point, triad in self.loads:
+            if kind == FOLLOWER_FORCE and self.vectors[point].carrier in self.long_carriers:
+                needed += range(triad, triad + 3)
+        elastic = dict.fromkeys(vector for vector in needed if self._is_elastic(self.vectors[vector].carrier))
+        return {vector: number for number, vector in enumerate(elastic)}
 
     @cached_property
     def _auxiliary_vectors(self) -> list[int]:
@@ -204,12 +214,6 @@ class Couplings:
         for number in range(self.constraint_count):
             waits.append(sorted({node(carrier) for carrier in self._bound_carriers(number)}))
         return waits
-
-    @property
-    def constraint_starts(self) -> IntArray:
-        """Index of the first scalar equation of each constraint among the scalar equations of all constraints,
-        shape (constraints,)."""
-        return np.array(self._starts[: self.constraint_count], dtype=np.int64)
 
     @property
     def _laws(self) -> Sequence[InteractionKind]:
@@ -306,37 +310,24 @@ class Couplings:
                         weights[key] = weights.get(key, 0.0) + wa * wb
             yield from ((p, k, l, weight) for (k, l), weight in weights.items())
 
+    def _functions_of(self, number: int) -> range:
+        return range(self._starts[number], self._starts[number + 1])
+
     def _pairs_of(self, number: int) -> Iterator[tuple[int, int, int, float]]:
-        for m in range(self._starts[number], self._starts[number + 1]):
+        for m in self._functions_of(number):
             yield from self.pairs[m]
 
     def _carriers(self, number: int) -> list[int]:
         """Return the carriers (floating bodies or nodes) on which interaction ``number`` acts, each once, in
         the order of their vectors."""
         found: dict[int, None] = {}
-        for m in range(self._starts[number], self._starts[number + 1]):
+        for m in self._functions_of(number):
             for vector in self.parts[m]:
                 found.setdefault(self.vectors[vector].carrier)
         return list(found)
 
     def _is_elastic(self, carrier: int) -> bool:
         return carrier < self.layout.frames and self.layout.bodies[carrier].elastic_count > 0
-
-    def _find_auxiliaries(self, auxiliaries: dict[int, int]) -> None:
-        for number in range(len(self.interactions)):
-            for _, k, l, _ in self._pairs_of(number):
-                for own, other in ((k, l), (l, k)):
-                    if self._need_auxiliaries(self.vectors[other].carrier, self.vectors[own].carrier):
-                        self._need(own, auxiliaries)
-            if number >= self.constraint_count and self._has_auxiliaries(number):
-                for m in range(self._starts[number], self._starts[number + 1]):
-                    for vector in self.parts[m]:
-                        self._need(vector, auxiliaries)
-
-        for kind, point, triad in self.loads:
-            if kind == FOLLOWER_FORCE and self.vectors[point].carrier in self.long_carriers:
-                for vector in range(triad, triad + 3):
-                    self._need(vector, auxiliaries)
 
     def _need_auxiliaries(self, a: int, b: int) -> bool:
         """Return whether the rows of carrier a in Newton's matrix need auxiliary unknowns for vectors on
@@ -347,10 +338,6 @@ class Couplings:
     def _has_auxiliaries(self, number: int) -> bool:
         carriers = self._carriers(number)
         return len(carriers) > 1 or any(carrier in self.long_carriers for carrier in carriers)
-
-    def _need(self, vector: int, auxiliaries: dict[int, int]) -> None:
-        if self._is_elastic(self.vectors[vector].carrier):
-            auxiliaries.setdefault(vector, len(auxiliaries))
 
     def _constraint_node(self, number: int) -> int:
         return len(self.layout.widths) + len(self.auxiliary) + number
@@ -418,7 +405,7 @@ class Couplings:
         if not self._has_auxiliaries(number):
             return carriers
         found: dict[int, None] = {}
-        for m in range(self._starts[number], self._starts[number + 1]):
+        for m in self._functions_of(number):
             for vector in self.parts[m]:
                 if vector in self.auxiliary:
                     found.setdefault(len(self.layout.widths) + self.auxiliary[vector])
@@ -478,7 +465,7 @@ def _function_tables(coupled: Couplings, indices: Offsets) -> Tables:
     part_rows, pair_rows, pair_weights = [], [], []
     for number in range(len(coupled.interactions)):
         groups = coupled._law_nodes(number) if number >= coupled.constraint_count else []
-        for m in range(coupled._starts[number], coupled._starts[number + 1]):
+        for m in coupled._functions_of(number):
             for vector in coupled.parts[m]:
                 carrier = coupled.vectors[vector].carrier
                 if number < coupled.constraint_count:
@@ -551,23 +538,5 @@ def _law_tables(coupled: Couplings, offsets: Offsets) -> Tables:
     return tables | {"relation_rows": related}
 
 
-@lru_cache(KEPT)
-def _remembered(*made_of: object) -> Couplings:
-    return Couplings(*made_of)  # type: ignore[arg-type]
-
-
-def couplings(
-    layout: Layout,
-    long_carriers: frozenset[int],
-    vectors: tuple[VectorKind, ...],
-    chords: tuple[tuple[tuple[float, int], ...], ...],
-    interactions: tuple[InteractionKind, ...],
-    loads: tuple[tuple[int, int, int], ...],
-    moving: int,
-) -> Couplings:
-    """Return the structure of all ``interactions`` and ``loads``: which bodies of the ``layout`` they couple,
-    through which ``vectors`` and weighted sums of vectors (``chords``). ``long_carriers`` are bodies stored in
-    segments, ``moving`` counts prescribed vectors. Calls with equal arguments return one cached object, unless
-    there are more than ``LARGEST`` weighted sums."""
-    own = layout, long_carriers, vectors, chords, interactions, loads, moving
-    return Couplings(*own) if len(chords) > LARGEST else _remembered(*own)
+couplings_of = lru_cache(KEPT)(Couplings)
+"""Structure of interactions, one object for calls with equal arguments."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phlexible.algebra.arrays import Array, IntArray
+from phlexible.algebra.sparse import row_spans
 from phlexible.bodies.absolute_body import QuadraticStrains
 from phlexible.bodies.string_law import Law, LinearLaw, LogarithmicLaw, StringLaw, StVenantKirchhoffLaw, TensionOnly
 from phlexible.description.interactions.feedback import Feedback
@@ -36,8 +37,15 @@ from phlexible.state.functions import FunctionSet, Terms, VectorCollector
 from phlexible.state.layout import offsets
 from phlexible.state.system import System
 from phlexible.state.vectors import CarriedVector
-from phlexible.step.assembly.bodies import Tables, columns, support
-from phlexible.step.assembly.couplings import Couplings, FunctionKind, InteractionKind, VectorKind, couplings
+from phlexible.step.assembly.bodies import Tables, columns
+from phlexible.step.assembly.couplings import (
+    LARGEST,
+    Couplings,
+    FunctionKind,
+    InteractionKind,
+    VectorKind,
+    couplings_of,
+)
 from phlexible.step.compilation.user_function import UserFunction, user_function
 from phlexible.step.tables.declarations import (
     ANGLE,
@@ -486,14 +494,14 @@ class InteractionTables:
         for vector in self.collector.vectors:
             if vector.carrier == MOVING:
                 self.moving.append(vector)
-        supports = [support(vector.shapes) for vector in self.collector.vectors]
         vectors = tuple(
-            VectorKind(vector.carrier, vector.is_point, *own)
-            for vector, own in zip(self.collector.vectors, supports, strict=True)
+            VectorKind(vector.carrier, vector.is_point, *row_spans(np.atleast_2d(vector.shapes.any(axis=0)))[0])
+            for vector in self.collector.vectors
         )
         kinds = tuple(each.kind for each in self.interactions)
         chords, loads = self.collector.difference_vectors, tuple(self.loads)
-        return couplings(self.system.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving))
+        own = self.system.layout, long_carriers, vectors, chords, kinds, loads, len(self.moving)
+        return Couplings(*own) if len(chords) > LARGEST else couplings_of(*own)
 
     def real_tables(self, coupled: Couplings) -> Tables:
         """Return the floating-point arrays that describe vectors and scalar functions to the compiled time

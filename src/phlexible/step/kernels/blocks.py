@@ -331,7 +331,7 @@ def add_row_scale(t: Tables, index: int, i: int, sign: float) -> None:
         target = t.targets_begin[index] + i * (t.neighbours_count[index] + 1)
         block, begin = t.blocks + t.target[target], t.neighbour_row[place]
         for r in range(t.neighbour_size[place]):
-            t.row_scale[t.unknown_row[begin + r]] += sign * -block[r * (t.target_stride[target] + 1)]
+            t.row_scale[begin + r] += sign * -block[r * (t.target_stride[target] + 1)]
 
 
 @compiled_inline

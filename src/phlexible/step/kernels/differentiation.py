@@ -19,12 +19,12 @@ from phlexible.step.kernels.floating_bodies import (
     write_rotation_vector,
 )
 from phlexible.step.kernels.laws import nearest_angle
-from phlexible.step.kernels.ledger import compute_energies
+from phlexible.step.kernels.ledger import compute_energies, copy_history_ends
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.soft import advance_soft_branches
 from phlexible.step.kernels.solver.elimination import eliminate, substitute, transpose_matrix
 from phlexible.step.kernels.step import begin_ports, begin_step, inertia_matrix, jacobian, residuals
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, PAIR, TURN
+from phlexible.step.tables.declarations import ANGLE
 from phlexible.step.tables.requests import (
     ADJOINT,
     COLUMNS,
@@ -277,11 +277,7 @@ def advance_history_variables(t: Tables, h: float) -> None:
     advance_soft_branches(t, h)
     for b in range(t.frames):
         advance_frame_branches(t, b, h)
-    copy(t.impact_end, t.impact, t.impacts)
-    copy(t.flow_end, t.flow, t.pieces)
-    copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
-    copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
-    copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
+    copy_history_ends(t)
 
 
 @entry_point

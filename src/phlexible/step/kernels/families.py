@@ -3,8 +3,8 @@
 from types import ModuleType
 from typing import Any
 
-from phlexible.step.compilation.compiled import Exported, ForFamilies, compiled
-from phlexible.step.compilation.notation import Number, Tables
+from phlexible.step.compilation.compiled import Exported, ForFamilies
+from phlexible.step.compilation.notation import Number
 from phlexible.step.kernels import laws_of_functions, loads, products, rods, soft
 from phlexible.step.kernels.many import contacts_among_many, pairs_in_matrix
 
@@ -28,10 +28,3 @@ start_stresses_of_families: Any = ForFamilies("stress_start", _KERNELS)
 keep_stresses_of_families: Any = ForFamilies("stress_keep", _KERNELS)
 carry_stresses_of_families: Any = ForFamilies("stress_update", _KERNELS, Number)
 add_carried_residuals_of_families: Any = ForFamilies("stress_residual", _KERNELS, Number)
-
-
-@compiled
-def carries_stresses(t: Tables) -> bool:
-    """Return whether the model has elements whose stresses Newton's method iterates as independent unknowns
-    (product elements, of shells). ``t`` contains all arrays of the model and its state."""
-    return t.product_elements > 0

@@ -347,6 +347,20 @@ def inertia_tangent(t: Tables, b: int, h: float, moves: float) -> None:
 
 
 @compiled
+def add_components(target: Reals, stride: int, v: Vector, count: int) -> None:
+    """Add the first ``count`` components of a vector v to entries of ``target`` that are ``stride`` apart."""
+    for i in range(count):
+        target[i * stride] += along(v, i)
+
+
+@compiled
+def components_of(source: Reals, count: int) -> Vector:
+    """Return the vector whose first ``count`` components (1, 2 or 3) are those of ``source``; the others are
+    zero."""
+    return vector(source[0], source[1] if count > 1 else 0.0, source[2] if count > 2 else 0.0)
+
+
+@compiled
 def add_column(block: Reals, width: int, v: Vector, count: int) -> None:
     """Add the components of a vector v to a column of a dense matrix block whose rows have ``width`` entries.
     All three are added for ``count`` = 3, z alone for 1, none else; ``block`` points to the first entry of the
@@ -644,7 +658,7 @@ def unpack_velocity(t: Tables, b: int, nu: Reals, linear: Vectors, spin: Vectors
     velocity goes to ``linear``; for a floating body the angular velocity in body axes goes to ``spin``, the
     elastic rates go to ``rate``. ``t`` contains all arrays of the model and its state."""
     own, d = nu + t.velocities_begin[b], t.dimension
-    linear[b] = vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
+    linear[b] = components_of(own, d)
     if b < t.frames:
         spin[b] = read_rotation_vector(own + d, t.axes_of[b])
         copy(own + t.rigid_of[b], rate + (t.coordinates_begin[b] + 1), t.velocities_count[b] - t.rigid_of[b])

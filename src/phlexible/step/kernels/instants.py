@@ -20,20 +20,19 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.compilation.subnormals import flush_subnormals, restore_control
-from phlexible.step.kernels.functions import compute_gradients, rate_of_function
+from phlexible.step.kernels.functions import rate_of_function
 from phlexible.step.kernels.laws_of_functions import relation_rate
 from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.loop import set_vectors
 from phlexible.step.kernels.many.contacts_among_many import apply_contact_forces
 from phlexible.step.kernels.solver.elimination import eliminate, substitute
 from phlexible.step.kernels.step import (
-    add_constraint_blocks,
     begin_step,
-    clear_inactive_gradients,
     inertia_matrix,
     motion_and_forces,
     move_carriers,
     set_auxiliary_rows,
+    set_constraint_row,
 )
 from phlexible.step.kernels.vectors import levers_and_motions, velocity_count, velocity_index
 from phlexible.step.tables.requests import Floats, IntegerRow, Rows1
@@ -102,24 +101,15 @@ def set_joint_equations(t: Tables, drifts: Reals, h: float, is_first: bool) -> N
     arrays of the model and its state.
     """
     for i in range(t.constraints):
-        node, begin = t.constraint_node[i], t.functions_begin[i]
-        size = t.node_size[node]
         for r in range(t.functions_count[i]):
-            held = is_active(t, begin + r)
-            if not all_of(held):
-                if is_first:
-                    (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
-                if not any_of(held):
-                    continue
-            compute_gradients(t, begin + r)
-            if not all_of(held):
-                clear_inactive_gradients(t, begin + r, held)
-            for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r] if is_first else 0):
-                add_constraint_blocks(t, e, r, size, h)
-            rate = drifts[begin + r] + rate_of_function(t, begin + r)
-            if t.row_force_count[begin + r] > 0:
-                rate += relation_rate(t, begin + r, h, is_first)
-            t.trial_update[t.node_row[node] + r] = where(held, -rate / h, 0.0)
+            m = t.functions_begin[i] + r
+            held = is_active(t, m)
+            set_constraint_row(t, i, r, held, h, is_first)
+            if any_of(held):
+                rate = drifts[m] + rate_of_function(t, m)
+                if t.row_force_count[m] > 0:
+                    rate += relation_rate(t, m, h, is_first)
+                t.trial_update[t.row_unknown[m]] = where(held, -rate / h, 0.0)
     for k in range(t.auxiliaries if is_first else 0):
         set_auxiliary_rows(t, k)
 

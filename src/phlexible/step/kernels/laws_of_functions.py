@@ -80,9 +80,7 @@ def add_law_tangents(t: Tables, h: float) -> None:
         fill(t.right_gradient, count * entries, 0.0)
         for r in range(count):
             m = begin + r
-            compute_gradients(t, m)
-            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
+            _gather_gradients(t, f, m, t.left_gradient + r * entries, t.right_gradient + r * entries)
             add_second_derivatives(t, m, t.generalized[m], h)
         _add_law_blocks(t, f, begin, count, entries, h)
         add_relation_blocks(t, f, begin, count, entries, h)
@@ -108,34 +106,32 @@ def relation_rate(t: Tables, row: int, h: float, is_first: bool) -> float:
         fill(t.right_gradient, count * entries, 0.0)
         for r in range(count):
             m = begin + r
-            compute_gradients(t, m)
+            _gather_gradients(t, f, m, t.left_gradient + r * entries, t.right_gradient + r * entries)
             total += t.force_factor[f] * t.slope[m] * rate_of_function(t, m)
-            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
         if is_first:
             add_relation_blocks(t, f, begin, count, entries, h)
     return total
 
 
 @compiled
-def _gather_gradients(t: Tables, f: int, e: int, left: Reals, right: Reals) -> None:
-    """Add the contribution of one vector (position or direction of a body) to the gradient of a scalar function of
-    force element f. e is the index of the vector in the list of the element's vectors. The gradient is with respect
-    to the velocities of the bodies: in the row ``left`` at the mean pose of the step, in the row ``right`` at its
-    end. Entries are sorted by bodies; if the vector has auxiliary unknowns, entries for them are written to
-    ``right``.
-    """
-    k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
-    lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
-    left, own = left + t.group_offset[group], right + t.group_offset[group]
-    for i in range(velocity_count(t, k)):
-        v = velocity_index(t, k, i)
-        left[v] += dot(lever[i], t.left[k])
-        own[v] += dot(motion[i], t.right[k])
-    if t.part_lower[e] >= 0:
-        auxiliary = right + t.group_offset[t.groups_begin[f] + t.part_lower[e]]
-        for i in range(t.dimension):
-            auxiliary[i] = along(t.right[k], i)
+def _gather_gradients(t: Tables, f: int, m: int, left: Reals, right: Reals) -> None:
+    """Add the gradient of scalar function m, on which force element f depends, to ``left`` and ``right``. It is
+    with respect to body velocities, at the mean pose in ``left`` and at the end pose in ``right``. Entries are
+    sorted by the bodies of the element. Entries for auxiliary unknowns of vectors are written to ``right``. ``t``
+    contains all arrays of the model and its state."""
+    compute_gradients(t, m)
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
+        k, group = t.part_vector[e], t.groups_begin[f] + t.part_upper[e]
+        lever, motion = t.lever + t.lever_vectors_begin[k], t.motion + t.lever_vectors_begin[k]
+        mean, end = left + t.group_offset[group], right + t.group_offset[group]
+        for i in range(velocity_count(t, k)):
+            v = velocity_index(t, k, i)
+            mean[v] += dot(lever[i], t.left[k])
+            end[v] += dot(motion[i], t.right[k])
+        if t.part_lower[e] >= 0:
+            auxiliary = right + t.group_offset[t.groups_begin[f] + t.part_lower[e]]
+            for i in range(t.dimension):
+                auxiliary[i] = along(t.right[k], i)
 
 
 @exported
@@ -149,9 +145,7 @@ def gather_coordinate_gradient(t: Tables, f: int) -> None:
     entries = t.group_offset[last] + t.group_width[last]
     fill(t.left_gradient, count * entries, 0.0)
     for r in range(count):
-        compute_gradients(t, begin + r)
-        for e in range(t.function_parts_begin[begin + r], t.function_parts_end[begin + r]):
-            _gather_gradients(t, f, e, t.left_gradient + r * entries, t.right_gradient + r * entries)
+        _gather_gradients(t, f, begin + r, t.left_gradient + r * entries, t.right_gradient + r * entries)
     for j in range(entries):
         total = 0.0
         for r in range(count):

@@ -19,12 +19,12 @@ from phlexible.step.kernels.floating_bodies import (
 )
 from phlexible.step.kernels.laws import energy_dissipated_by, stored_energy, work_supplied_by
 from phlexible.step.kernels.loads import load_work
-from phlexible.step.kernels.many.contacts_among_many import accept_contact_history, contact_group_energy
+from phlexible.step.kernels.many.contacts_among_many import contact_group_energy
 from phlexible.step.kernels.rods import rod_round_off
 from phlexible.step.kernels.soft import advance_soft_branches
 from phlexible.step.kernels.step import prescribed_motion_work
 from phlexible.step.kernels.teams import energies_of_teams, is_alone
-from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, PIECES, SPRING
+from phlexible.step.tables.declarations import ANGLE, BRISTLE, CONTACT, FRAME_ENERGIES, PAIR, PIECES, SPRING, TURN
 
 LEDGER_TOLERANCE = 1e-10  # what the laws promise
 ROUND_OFF = 1e-14  # of the parts whose differences energies are made of
@@ -53,12 +53,21 @@ def accept_step(t: Tables, h: float, damping: float) -> None:
         t.position[b] += t.shift[b]
     for b in range(t.frames):
         accept_pose(t, b)
-    copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
-    copy(t.flow_end, t.flow, t.pieces)
-    copy(t.impact_end, t.impact, t.impacts)
-    accept_contact_history(t)
+    copy_history_ends(t)
     copy(t.velocity1, t.velocity, t.velocities)
     copy(t.multiplier1, t.multiplier, t.rows)
+
+
+@compiled
+def copy_history_ends(t: Tables) -> None:
+    """Copy impact speeds, flows of tendons and deflections of friction springs (bristles) from the end of the time
+    step to the state. Strains of Maxwell branches, which have no copy at the end, are replaced elsewhere. ``t``
+    contains all arrays of the model and its state."""
+    copy(t.impact_end, t.impact, t.impacts)
+    copy(t.flow_end, t.flow, t.pieces)
+    copy(t.bristle_end, t.bristle, BRISTLE * t.bristles)
+    copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
+    copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled

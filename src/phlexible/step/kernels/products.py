@@ -20,6 +20,7 @@ from phlexible.step.compilation.notation import (
     vector,
     where,
 )
+from phlexible.step.kernels.floating_bodies import add_components, components_of
 
 
 @compiled
@@ -116,11 +117,10 @@ def add_element_forces(t: Tables, e: int, factor: float, stress: Reals, vectors:
         t.product_force[a] += own * vectors[b]
         t.product_force[b] += own * vectors[a]
     for i in range(t.product_nodes_count[e] - 1, -1, -1):
-        force, rows = t.product_force[i], t.residual + t.velocities_begin[nodes[i]]
+        force = t.product_force[i]
         if 0 < i < t.product_positions[g]:
             t.product_force[0] -= force
-        for d in range(t.dimension):
-            rows[d] += along(force, d)
+        add_components(t.residual + t.velocities_begin[nodes[i]], 1, force, t.dimension)
 
 
 @exported
@@ -257,9 +257,7 @@ def set_carried_stress(t: Tables, e: int, h: float, damping: float, share: float
     set_element_vectors(t, e)
     place = slope_index(t, e, h, damping)
     for i in range(t.product_nodes_count[e]):
-        update, d = t.update + t.velocities_begin[nodes[i]], t.dimension
-        y, z = (update[1] if d > 1 else 0.0), (update[2] if d > 2 else 0.0)
-        t.product_update[i] = (0.5 * h) * vector(update[0], y, z)
+        t.product_update[i] = (0.5 * h) * components_of(t.update + t.velocities_begin[nodes[i]], t.dimension)
         moved = t.shift[nodes[i]] - t.factored_shift[nodes[i]]
         if 0 < i < t.product_positions[g]:
             t.product_update[i] -= t.product_update[0]

@@ -128,7 +128,7 @@ def rod_laws(t: Tables, h: float, damping: float) -> None:
         weights, slopes = t.rod_value + t.rod_nodes_begin[p], t.rod_slope + t.rod_nodes_begin[p]
         dX, dD, dS = axis_slope(t, p, t.shift), director_change(t, p, weights), director_change(t, p, slopes)
         t.rod_change[p], t.rod_turn[2 * p], t.rod_turn[2 * p + 1] = dX, dD, dS
-        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X, D, S = mean_fields(t, p)
         bend = -0.5 * cross_of_dyads(dD @ transposed(S) + D @ transposed(dS))
         set_strains(t, p, dD @ X + D @ dX, bend, t.theta_change)
         force, slope = t.rod_stress + 6 * p, t.rod_stiffness + 6 * p
@@ -154,18 +154,14 @@ def rod_strain_force(t: Tables, f: int, h: float, damping: float) -> tuple[float
 
 
 @compiled
-def mean_axis_slope(t: Tables, p: int) -> Vector:
-    """Return the derivative of the rod axis with respect to arc length at quadrature point p, the mean over the
-    time step, in world axes. ``t`` contains all arrays of the model and its state."""
-    return t.rod_along0[p] + 0.5 * t.rod_change[p]
-
-
-@compiled
-def mean_directors(t: Tables, which: int) -> Matrix:
-    """Return the directors (section axes, rows of a matrix) at quadrature point p of a rod at the mean of the time
-    step. ``which`` is 2 p; for 2 p + 1 their derivatives with respect to arc length are returned. ``t`` contains
-    all arrays of the model and its state."""
-    return t.rod_directors0[which] + 0.5 * t.rod_turn[which]
+def mean_fields(t: Tables, p: int) -> tuple[Vector, Matrix, Matrix]:
+    """Return the slope of the rod axis, the directors and their derivative at quadrature point p, in world axes.
+    The slope is the derivative of the axis with respect to arc length; directors (section axes) are rows of a
+    matrix. All are means of start and end of the time step. ``t`` contains all arrays of the model and its
+    state."""
+    D = t.rod_directors0[2 * p] + 0.5 * t.rod_turn[2 * p]
+    S = t.rod_directors0[2 * p + 1] + 0.5 * t.rod_turn[2 * p + 1]
+    return t.rod_along0[p] + 0.5 * t.rod_change[p], D, S
 
 
 @compiled
@@ -194,7 +190,7 @@ def add_rod_forces(t: Tables) -> None:
     strains and the derivatives of the shape functions. See docs/theory.md, 8, (8.3). ``t`` contains all arrays of
     the model and its state."""
     for p in range(t.rod_points):
-        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X, D, S = mean_fields(t, p)
         force = t.rod_pull[2 * p] @ D
         for k in range(t.rod_nodes_count[p]):
             b = t.rod_node[t.rod_nodes_begin[p] + k]
@@ -240,7 +236,7 @@ def add_rod_tangents(t: Tables, h: float) -> None:
     contains all arrays of the model and its state."""
     for p in range(t.rod_points):
         first, count = t.rod_nodes_begin[p], t.rod_nodes_count[p]
-        X, D, S = mean_axis_slope(t, p), mean_directors(t, 2 * p), mean_directors(t, 2 * p + 1)
+        X, D, S = mean_fields(t, p)
         X1, D1, S1 = X + 0.5 * t.rod_change[p], D + 0.5 * t.rod_turn[2 * p], S + 0.5 * t.rod_turn[2 * p + 1]
         L, s = t.rod_share + 3 * p, t.rod_stiffness + 6 * p
         of_first, mixed = _scaled(transposed(L[0]), s, h), _scaled(transposed(L[1]), s, h)
@@ -305,15 +301,9 @@ def _add_section_block(t: Tables, block: Reals, width: int, vv: Matrix, vw: Matr
     column: v for linear, w for angular velocities. In plane models only x, y and the rotation about z are added,
     and ``width`` is not used. ``t`` contains all arrays of the model and its state."""
     if t.dimension == 2:
-        block[0] += row(vv, 0).x
-        block[1] += row(vv, 0).y
-        block[2] += row(vw, 0).z
-        block[3] += row(vv, 1).x
-        block[4] += row(vv, 1).y
-        block[5] += row(vw, 1).z
-        block[6] += row(wv, 2).x
-        block[7] += row(wv, 2).y
-        block[8] += row(ww, 2).z
+        x, y, z = row(vv, 0), row(vv, 1), row(wv, 2)
+        x, y = vector(x.x, x.y, row(vw, 0).z), vector(y.x, y.y, row(vw, 1).z)
+        _add_matrix(block, matrix(x, y, vector(z.x, z.y, row(ww, 2).z)), 3)
         return
     _add_matrix(block, vv, width)
     _add_matrix(block + 3, vw, width)

@@ -20,7 +20,7 @@ from phlexible.step.compilation.notation import (
     where,
 )
 from phlexible.step.kernels.branches import dashpot_loss, update_relaxation
-from phlexible.step.kernels.floating_bodies import unit
+from phlexible.step.kernels.floating_bodies import add_components, unit
 from phlexible.step.kernels.laws import GAUSS, log_quotient, user_function_value, user_gradient
 from phlexible.step.tables.declarations import (
     LOGARITHMS,
@@ -510,9 +510,7 @@ def add_soft_forces(t: Tables, h: float, damping: float) -> None:
             stress = (h * weight) * (symmetric(s, r) @ (F + 0.5 * dF))
             for i in range(k):
                 pull = t.soft_gradient[slope + i] @ stress
-                rows = t.residual + t.velocities_begin[t.soft_node[first + i]]
-                for d in range(t.dimension):
-                    rows[d] += along(pull, d)
+                add_components(t.residual + t.velocities_begin[t.soft_node[first + i]], 1, pull, t.dimension)
 
 
 @exported
@@ -550,8 +548,7 @@ def _add_point_tangent(t: Tables, e: int, p: int, h: float, damping: float) -> N
                 own = t.soft_gradient[slope + i]
                 pull = own @ change
                 block = t.blocks + (t.soft_block[t.soft_pairs_begin[e] + i * k + j] + axis)
-                for d in range(t.dimension):
-                    block[d * width] += along(pull, d)
+                add_components(block, width, pull, t.dimension)
                 block[axis * width] += dot(own, m)
 
 
@@ -608,9 +605,7 @@ def add_pressures(t: Tables, h: float) -> None:
                 push, shape = (h * t.load_value[q].x) * mean_normal(t, f, p), t.face_shape[f] + p * m
                 for i in range(m):
                     rows = t.residual + t.velocities_begin[t.face_node[first + i]]
-                    weight = t.face_value[shape + i].x
-                    for d in range(t.dimension):
-                        rows[d] -= weight * along(push, d)
+                    add_components(rows, 1, -t.face_value[shape + i].x * push, t.dimension)
 
 
 @exported
@@ -652,6 +647,4 @@ def add_pressure_tangents(t: Tables, h: float) -> None:
                         push = cross(unit(axis), arm)
                         for i in range(m):
                             block = t.blocks + (t.face_block[pairs + i * m + j] + axis)
-                            weight = t.face_value[shape + i].x
-                            for d in range(t.dimension):
-                                block[d * width] -= weight * along(push, d)
+                            add_components(block, width, -t.face_value[shape + i].x * push, t.dimension)

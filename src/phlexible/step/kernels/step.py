@@ -82,9 +82,8 @@ def apply_interaction_forces(t: Tables, h: float, damping: float) -> None:
     for y in range(t.chords):
         if t.chord_moves[y] == 1:
             t.chord_change[y] = weighted_sum(t, y, t.change)
-    for i in range(t.constraints):
-        for m in range(t.functions_begin[i], t.functions_end[i]):
-            apply_function_force(t, m, t.multiplier1[m])
+    for m in range(t.rows):
+        apply_function_force(t, m, t.multiplier1[m])
     apply_law_forces(t, h, damping)
 
 
@@ -118,11 +117,9 @@ def constraint_residuals(t: Tables, h: float) -> None:
     is the multiplier itself, which is thus zero. Rows of auxiliary unknowns, which follow the bodies, are set to
     zero. ``t`` contains all arrays of the model and its state."""
     share = 1.0 / h
-    for i in range(t.constraints):
-        rows, begin = t.residual + t.node_row[t.constraint_node[i]], t.functions_begin[i]
-        for r in range(t.functions_count[i]):
-            held = is_active(t, begin + r)
-            rows[r] = where(held, share * constraint_value(t, begin + r), t.multiplier1[begin + r])
+    for m in range(t.rows):
+        value = share * constraint_value(t, m)
+        t.residual[t.row_unknown[m]] = where(is_active(t, m), value, t.multiplier1[m])
     first = t.clusters
     for k in range(t.auxiliaries):
         fill(t.residual + t.node_row[first + k], t.dimension, 0.0)
@@ -153,26 +150,36 @@ def add_interaction_tangents(t: Tables, h: float) -> None:
     derivatives. Inactive constraints get 1 on the diagonal; rows of auxiliary unknowns are written too. See
     docs/theory.md, 8, (8.4). ``t`` contains all arrays of the model and its state."""
     for i in range(t.constraints):
-        node, begin = t.constraint_node[i], t.functions_begin[i]
-        size = t.node_size[node]
         for r in range(t.functions_count[i]):
-            m = begin + r
+            m = t.functions_begin[i] + r
             held = is_active(t, m)
-            if not all_of(held):
-                (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(held, 0.0, 1.0)
-                if not any_of(held):
-                    continue
-            compute_gradients(t, m)
-            if not all_of(held):
-                clear_inactive_gradients(t, m, held)
-            t.row_curvature[m] = 0.0
-            for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
-                add_constraint_blocks(t, e, r, size, h)
-                t.row_curvature[m] += rotational_curvature(t, t.part_vector[e])
-            add_second_derivatives(t, m, where(held, t.multiplier1[m], 0.0), h)
+            set_constraint_row(t, i, r, held, h, True)
+            if any_of(held):
+                t.row_curvature[m] = 0.0
+                for e in range(t.function_parts_begin[m], t.function_parts_end[m]):
+                    t.row_curvature[m] += rotational_curvature(t, t.part_vector[e])
+                add_second_derivatives(t, m, where(held, t.multiplier1[m], 0.0), h)
     add_law_tangents(t, h)
     for k in range(t.auxiliaries):
         set_auxiliary_rows(t, k)
+
+
+@compiled
+def set_constraint_row(t: Tables, i: int, r: int, active: Truth, h: float, is_written: bool) -> None:
+    """Compute the gradients of row r of constraint i, which is active in the lanes ``active``. If ``is_written``,
+    also add the derivatives of this row and of its forces to Newton's matrix ``t.blocks``, for a time step of
+    length h [s]; where the row is not active, its multiplier becomes zero. ``t`` contains all arrays of the model
+    and its state."""
+    node, m = t.constraint_node[i], t.functions_begin[i] + r
+    if is_written and not all_of(active):
+        (t.blocks + t.node_diagonal[node])[r * (t.node_stride[node] + 1)] = where(active, 0.0, 1.0)
+    if not any_of(active):
+        return
+    compute_gradients(t, m)
+    if not all_of(active):
+        clear_inactive_gradients(t, m, active)
+    for e in range(t.function_parts_begin[m], t.function_parts_end[m] if is_written else 0):
+        add_constraint_blocks(t, e, r, t.node_size[node], h)
 
 
 @compiled

@@ -23,7 +23,7 @@ from phlexible.step.compilation.notation import (
     vector,
 )
 from phlexible.step.kernels.blocks import has_segments
-from phlexible.step.kernels.floating_bodies import add_column, rotation_axis, unit
+from phlexible.step.kernels.floating_bodies import add_column, add_components, rotation_axis, unit
 from phlexible.step.kernels.rods import add_rod_forces
 from phlexible.step.tables.declarations import GIVEN, MOVING
 
@@ -181,9 +181,7 @@ def apply_forces(t: Tables, h: float) -> None:
                 for j in range(count):
                     rows[j] -= dot(P[j], g)
     for b in range(t.carriers):
-        rows = t.residual + t.velocities_begin[b]
-        for i in range(d):
-            rows[i] -= h * along(t.force_sum[b], i)
+        add_components(t.residual + t.velocities_begin[b], 1, -h * t.force_sum[b], d)
     for b in range(t.frames):
         rows, axes = t.residual + (t.velocities_begin[b] + d), t.axes_of[b]
         y = h * (t.inverse_mean[b] @ t.moment_sum[b])

@@ -467,7 +467,7 @@ TABLES: tuple[Table, ...] = (
         history_length  | 1 | | updates of Newton's method that are remembered
         recurrences     | 1 | | of misses: one, or in composed steps one for each part
         stored_entries    | 1 | | in lanes those of all blocks, for lanes that keep their factors; else none
-        kept_rows       | 1 | | the same of constrained functions
+        kept_rows       | 1 | | the same of unknowns
         kept_pivots     | 1 | | the same of pivots
         branches        | forces | | of spring and dashpot in series, of all forces
         bristles        | 1 | | of friction that sticks
@@ -577,7 +577,7 @@ TABLES: tuple[Table, ...] = (
         node_row          | nodes | | first row of the right-hand side
         node_diagonal     | nodes | | block
         node_stride       | nodes | | from row to row of this block
-        unknown_row       | unknowns | | of the right-hand side: row of a constraint, or -1
+        row_unknown       | rows | | its row of the right-hand side
         node_apart        | nodes | | first rows that are coupled to no others of the node but by 1 m: V, or none
         neighbour         | neighbours | | node that is eliminated later, or first of some side by side
         neighbour_size    | neighbours | | rows of these
@@ -737,8 +737,8 @@ TABLES: tuple[Table, ...] = (
         force_slope       | forces | | its derivative to theta_{n+1}
         left_gradient     | gradient_entries | | of one law: carriers' rows
         right_gradient    | gradient_entries | |
-        row_relaxation    | rows | | of the last factorization
-        row_scale         | rows | | what elimination of carriers put on the diagonal
+        row_relaxation    | unknowns | | of multipliers, of the last factorization
+        row_scale         | unknowns | | of multipliers: what elimination of carriers put on the diagonal
         row_curvature     | rows | | second derivative over the inertia, where Newton's matrix was computed
         blocks            | block_entries | |
         other_blocks      | stored_entries | | before the last factorization

@@ -100,7 +100,7 @@ solve_carrier accept_step energies_balance compute_energies
     rods | rods | rod_points | begin: begin_rods | forces: rod_laws | tangent: add_rod_tangents
     | equations: add_rod_forces | extra: rod_round_off
     contact_groups | contacts | members | forces: apply_contact_forces | tangent: add_pair_tangents | lanes: refused
-    | extra: contact_group_energy accept_contact_history find_active_pairs set_pair_loads add_pair_stiffness \
+    | extra: contact_group_energy find_active_pairs set_pair_loads add_pair_stiffness \
 pair_stiffness_over_mass clear_matrix_pairs coupled_squared_frequency correct_for_pairs
     contact_steps | steps around contacts | | extra: find_active_contacts substeps_around_contacts | lanes: refused
     loads | loads | loads | forces: apply_loads | tangent: add_load_tangents | extra: load_work

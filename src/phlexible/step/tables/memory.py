@@ -60,7 +60,7 @@ OF_TYPES = ("types", "patches", "segments", "strains", "squares", "inner_branche
 
 _OF_TYPES = tuple(each.name for each in TABLES if TYPES.get(each.kind) == np.float64 and each.size in OF_TYPES)
 
-OF_FEW = {"stored_entries": (1, "block_entries"), "kept_rows": (1, "rows"), "kept_pivots": (2, "unknowns")}
+OF_FEW = {"stored_entries": (1, "block_entries"), "kept_rows": (1, "unknowns"), "kept_pivots": (2, "unknowns")}
 """Counts that only tables of several mechanisms in lanes have, and what they are: a factor, another count."""
 
 
@@ -480,12 +480,6 @@ class LaneMemory:
         the same structure (counts and integer tables)."""
         return memory.structure == self._example.structure
 
-    def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each compiled program write the addresses of its functions for this number of lanes into the
-        header of this memory. Lanes are mechanisms that advance at the same time."""
-        for program in programs:
-            program(self.header)
-
     def set_memories(self, memories: Sequence[Memory]) -> None:
         """Copy the constant arrays and states of several mechanisms (``memories``) into the SIMD lanes, one
         mechanism each. Lanes that are left over receive copies of the first. Constants that are there already are
@@ -534,12 +528,6 @@ class DualMemory:
         self._addresses = example._header_of(self._values, width)
         self._addresses[2 * len(TABLES) :] = 0
         self.header = self._addresses.view(DUAL_HEADER)
-
-    def connect(self, programs: Iterable[Callable[[NDArray[np.void]], object]]) -> None:
-        """Make each compiled program write the addresses of its functions of dual numbers into the header of this
-        memory. Dual numbers are values with derivatives along a few directions."""
-        for program in programs:
-            program(self.header)
 
 
 def _aligned_zeros(count: int, width: int) -> Array:

@@ -3,7 +3,6 @@
 from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
-from phlexible.step.compilation.dense import copy
 from phlexible.step.compilation.notation import Integers, Number, Tables, Vector, dot, vector
 from phlexible.step.kernels.contact import LEAST, contact_force, impact_damping, penetration_energy
 from phlexible.step.kernels.many.line_segments import (
@@ -39,7 +38,7 @@ from phlexible.step.kernels.many.pair_friction import (
     store_pair_deflection,
 )
 from phlexible.step.kernels.vectors import mean_vector
-from phlexible.step.tables.declarations import MET, PAIR, RIM, TURN
+from phlexible.step.tables.declarations import MET, RIM, TURN
 
 # Contacts among many: spheres and pieces of lines that push each other apart (docs/theory.md, 8).
 #
@@ -142,15 +141,6 @@ def _apply_pair_forces(t: Tables, i: int, j: int, h: float) -> None:
         _apply_line_forces(t, i, j, h)
     else:
         _apply_segment_forces(t, i, j, h)
-
-
-@exported
-def accept_contact_history(t: Tables) -> None:
-    """Copy the history variables of all contact pairs from the end of the time step to the state,
-    ``t.pair_bristle`` and ``t.pair_turn``. They are deflections of friction springs in sliding, rolling and
-    drilling, and impact speeds. ``t`` contains all arrays of the model and its state."""
-    copy(t.pair_bristle_end, t.pair_bristle, PAIR * t.kept_pairs)
-    copy(t.pair_turn_end, t.pair_turn, TURN * t.kept_turns)
 
 
 @compiled

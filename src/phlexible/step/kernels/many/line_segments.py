@@ -367,7 +367,7 @@ def _shared_node_factor(ff: float, fn: float, nn: float, ne: float, ee: float) -
 
 
 @compiled
-def _half_end_energy(
+def _shared_node_energy(
     is_shared: bool, reach: float, p: float, F: Vector, A: Vector, inner: float, other: float
 ) -> tuple[float, Vector, Vector]:
     """Return half the contact energy of a ball at the end A of a segment, which an adjacent segment shares, and its
@@ -414,8 +414,8 @@ def shared_penetration(
     if x <= 0.0:
         return x, x, s, on_own, none, none
     power = x if p == 1.0 else x**p
-    first, on_before, start = _half_end_energy(has_before, reach, p, P, A, AB, BB)
-    last, on_after, end = _half_end_energy(has_after, reach, p, Q, B, AB, AA)
+    first, on_before, start = _shared_node_energy(has_before, reach, p, P, A, AB, BB)
+    last, on_after, end = _shared_node_energy(has_after, reach, p, Q, B, AB, AA)
     W = power * x - first - last
     on_own = (p + 1.0) * power * on_own - start - vector(end.z, end.y, end.x)
     if W <= 0.0:

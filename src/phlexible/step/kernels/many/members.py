@@ -21,7 +21,7 @@ from phlexible.step.compilation.notation import (
     vector,
 )
 from phlexible.step.kernels.floating_bodies import unit
-from phlexible.step.kernels.many.meshes import mesh_distance, mesh_distance_change
+from phlexible.step.kernels.many.meshes import mesh_distance_change, mesh_distance_gradient
 from phlexible.step.kernels.vectors import mean_vector, outer, zero_matrix
 from phlexible.step.tables.declarations import MESH, MOVING, RIM
 from phlexible.step.tables.solid_distances import solid_distance
@@ -102,7 +102,7 @@ def point_distance(t: Tables, i: int, j: int, w: Vector) -> float:
     [m]. The solid may be a mesh; then the radius of i, the ball or segment of the point, decides whether the
     distance is smoothed. ``t`` contains all arrays of the model and its state."""
     if t.member_kind[j] == MESH:
-        return mesh_distance(t, j, w, t.member_radius[i])
+        return mesh_distance_gradient(t, j, w, t.member_radius[i])[0]
     return shape_distance(t, j, w)
 
 

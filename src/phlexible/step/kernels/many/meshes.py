@@ -184,14 +184,6 @@ def distance_if_far(t: Tables, j: int, w: Vector, radius: float) -> float:
 
 
 @compiled
-def mesh_distance(t: Tables, j: int, w: Vector, radius: float) -> float:
-    """Return the signed distance of a point w from the surface of closed mesh j [m], negative inside; for a ball
-    of this radius that cannot touch the mesh, the distance from its bounding box. ``t`` contains all arrays of the
-    model and its state."""
-    return mesh_distance_gradient(t, j, w, radius)[0]
-
-
-@compiled
 def mesh_distance_gradient(t: Tables, j: int, w: Vector, radius: float) -> tuple[float, Vector]:
     """Return the signed distance of a point w from the surface of closed mesh j, negative inside [m], and its
     gradient, in mesh axes. For a ball of this ``radius`` that cannot touch the mesh they are distance and gradient

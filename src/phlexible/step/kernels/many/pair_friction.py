@@ -38,12 +38,6 @@ def reset_pairs(t: Tables) -> None:
 
 
 @compiled
-def _squared_deflection(t: Tables, index: int) -> float:
-    own = t.pair_bristle + PAIR * index
-    return own[1] * own[1] + own[2] * own[2] + own[3] * own[3]
-
-
-@compiled
 def _bristle_energy_of_pair(t: Tables, index: int) -> float:
     """Return the elastic energy [J] of the friction springs (bristles) of one contact pair at the start of the
     time step. It is the sum of k z^2 / 2 for sliding and, if stored, for rolling and spinning deflections.
@@ -51,7 +45,8 @@ def _bristle_energy_of_pair(t: Tables, index: int) -> float:
     number = int(abs(value_of(t.pair_bristle[PAIR * index])) - 1.0)  # first member times their count and second one
     i, j = number // t.members, number % t.members
     c = t.member_contact_group[i]
-    total = 0.5 * t.contact_group_bristle[c] * _squared_deflection(t, index)
+    bent = t.pair_bristle + (PAIR * index + 1)
+    total = 0.5 * t.contact_group_bristle[c] * (bent[0] * bent[0] + bent[1] * bent[1] + bent[2] * bent[2])
     if t.kept_turns > 0:
         z, square = t.pair_turn + TURN * index, 0.0
         for k in range(SLIPS):

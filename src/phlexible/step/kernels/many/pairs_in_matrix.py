@@ -15,9 +15,9 @@ from math import sqrt
 
 from phlexible.step.compilation.compiled import compiled, exported
 from phlexible.step.compilation.dense import add_multiple, copy, fill, product, scale
-from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, along, cross, dot, vector
+from phlexible.step.compilation.notation import Matrix, Reals, Tables, Vector, cross, dot, vector
 from phlexible.step.kernels.blocks import block_entry, has_segments
-from phlexible.step.kernels.floating_bodies import eye, skew_of, unit
+from phlexible.step.kernels.floating_bodies import add_components, components_of, eye, skew_of, unit
 from phlexible.step.kernels.many.pair_friction import squared_gyration_radius
 from phlexible.step.kernels.solver.elimination import solve_carrier, substitute
 from phlexible.step.kernels.vectors import mean_vector, outer
@@ -246,7 +246,7 @@ def _end_displacement(t: Tables, e: int, x: Reals) -> Vector:
     b, d = t.held_carrier[e], t.dimension
     own, rigid = x + t.velocities_begin[b], t.rigid_of[b]
     half, motion = t.held_weight[e] * t.pair_half_step[0], t.held_motion + TURNS * e
-    moved = half * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d > 2 else 0.0)
+    moved = half * components_of(own, d)
     for l in range(rigid - d):
         moved += own[d + l] * motion[l]
     for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):
@@ -266,8 +266,7 @@ def _apply_end_force(t: Tables, e: int, f: Vector, y: Reals) -> None:
     coordinates get forces. ``t`` contains all arrays of the model and its state."""
     b, d = t.held_carrier[e], t.dimension
     own, rigid, lever = y + t.velocities_begin[b], t.rigid_of[b], t.held_lever + TURNS * e
-    for i in range(d):
-        own[i] += t.held_weight[e] * along(f, i)
+    add_components(own, 1, t.held_weight[e] * f, d)
     for l in range(rigid - d):
         own[d + l] += dot(lever[l], f)
     for part in range(PARTS * e, PARTS * e + PARTS if _deforms(t, b) else 0):

@@ -18,7 +18,7 @@ from phlexible.step.compilation.notation import (
     transposed,
     vector,
 )
-from phlexible.step.kernels.floating_bodies import eye
+from phlexible.step.kernels.floating_bodies import components_of, eye
 from phlexible.step.kernels.functions import compute_gradients
 from phlexible.step.kernels.locks import is_active
 from phlexible.step.kernels.soft import (
@@ -55,7 +55,7 @@ def inverse_matrix(A: Matrix) -> Matrix:
 
 
 @compiled
-def set_node_inverses(t: Tables, h: float, damping: float) -> None:
+def set_preconditioner(t: Tables, h: float, damping: float) -> None:
     """Compute the preconditioner of conjugate gradients for soft bodies: the inverse of the 3 x 3 diagonal block
     of each node, stored in ``t.node_inverse``. The block is the nodal mass plus h^2 / 4 times the material
     stiffness of the linear law, raised by damping. All directions are marked as free: ``t.node_free`` becomes the
@@ -166,10 +166,8 @@ def set_nodal_residual(t: Tables) -> None:
     """Set ``t.cg_residual``, the right side of conjugate gradients, to minus the residual of the momentum balances
     of all nodes of soft bodies. The residual is read from ``t.residual``; components that a model in a plane or on
     a line lacks are zero. ``t`` contains all arrays of the model and its state."""
-    d = t.dimension
     for b in range(t.carriers):
-        own = t.residual + t.velocities_begin[b]
-        t.cg_residual[b] = -1.0 * vector(own[0], own[1] if d > 1 else 0.0, own[2] if d == 3 else 0.0)
+        t.cg_residual[b] = -1.0 * components_of(t.residual + t.velocities_begin[b], t.dimension)
 
 
 @compiled
@@ -289,7 +287,7 @@ def update_by_gradients(t: Tables, h: float, damping: float, least_speed: Number
     for b in range(t.carriers):
         t.cg_position[b] = t.position[b]
         t.position[b] += 0.5 * t.shift[b]
-    set_node_inverses(t, h, damping)
+    set_preconditioner(t, h, damping)
     constrain_nodes(t)
     set_nodal_residual(t)
     taken = conjugate_gradients(t, h, least_speed, most)

@@ -37,7 +37,7 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
     """
     first, is_regular = t.clusters + t.auxiliaries, True
     if relaxation > 0.0:
-        fill(t.row_scale, t.rows, 0.0)
+        fill(t.row_scale, t.unknowns, 0.0)
     if any_of(eliminate_teams(t, relaxation)):
         return False
     for index in range(t.visits):
@@ -47,9 +47,8 @@ def eliminate(t: Tables, relaxation: float) -> Truth:
         if relaxation > 0.0 and node >= first:
             block = t.blocks + t.visit_diagonal[index]
             for r in range(n):
-                held = t.unknown_row[row + r]
-                t.row_relaxation[held] = relaxation * t.row_scale[held]
-                block[r * n + r] += t.row_relaxation[held]
+                t.row_relaxation[row + r] = relaxation * t.row_scale[row + r]
+                block[r * n + r] += t.row_relaxation[row + r]
         is_regular = is_regular & factor_visit(t, index)
         if not any_of(is_regular):
             return is_regular

@@ -7,7 +7,6 @@ from phlexible.step.compilation.dense import copy, fill
 from phlexible.step.compilation.notation import Choice, Reals, Tables, Truth, any_of, where
 from phlexible.step.kernels.families import (
     add_carried_residuals_of_families,
-    carries_stresses,
     carry_stresses_of_families,
     keep_stresses_of_families,
     start_stresses_of_families,
@@ -63,11 +62,9 @@ def set_unknowns(t: Tables, length: float, selected: Truth) -> None:
     advance at the same time) change. ``t`` contains all arrays of the model and its state."""
     for i in range(t.velocities):
         t.velocity1[i] = where(selected, t.saved_velocity[i] + length * t.update[i], t.velocity1[i])
-    for i in range(t.constraints):
-        update, row = t.update + t.node_row[t.constraint_node[i]], t.functions_begin[i]
-        for r in range(t.functions_count[i]):
-            moved = t.saved_multiplier[row + r] + length * update[r]
-            t.multiplier1[row + r] = where(selected, moved, t.multiplier1[row + r])
+    for m in range(t.rows):
+        moved = t.saved_multiplier[m] + length * t.update[t.row_unknown[m]]
+        t.multiplier1[m] = where(selected, moved, t.multiplier1[m])
 
 
 @compiled
@@ -81,13 +78,11 @@ def next_multiplier_update(t: Tables, make_friction: bool) -> tuple[float, float
     Joint forces do no work, so that the velocities alone do not show whether they have converged.
     """
     last, trial, largest, curved = 0.0, 0.0, 0.0, 0.0
-    for i in range(t.constraints):
-        place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
-        for r in range(t.functions_count[i]):
-            update = abs(t.update[place + r])
-            last, curved = max(last, update), max(curved, update * t.row_curvature[row + r])
-            trial = max(trial, abs(t.trial_update[place + r]))
-            largest = max(largest, abs(t.multiplier1[row + r]))
+    for m in range(t.rows):
+        unknown = t.row_unknown[m]
+        update = abs(t.update[unknown])
+        last, curved = max(last, update), max(curved, update * t.row_curvature[m])
+        trial, largest = max(trial, abs(t.trial_update[unknown])), max(largest, abs(t.multiplier1[m]))
     if make_friction:  # which follows them by as much as kept factors miss
         return where(largest > 0.0, KEEP_JACOBIAN * trial / largest, 0.0), curved
     return where(last * largest > 0.0, trial * trial / (last * largest), 0.0), curved
@@ -144,19 +139,16 @@ def remove_null_space_multipliers(t: Tables, selected: Truth) -> float:
     for sweep in range(2):
         copy(t.trial_update, t.update, t.unknowns)
         fill(t.trial_update, t.unknowns, 0.0)
-        for i in range(t.constraints):
-            place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
-            for r in range(t.functions_count[i]):
-                multiplier = t.update[place + r] if sweep > 0 else t.multiplier1[row + r]
-                t.trial_update[place + r] = t.row_relaxation[row + r] * multiplier
+        for m in range(t.rows):
+            unknown = t.row_unknown[m]
+            multiplier = t.update[unknown] if sweep > 0 else t.multiplier1[m]
+            t.trial_update[unknown] = t.row_relaxation[unknown] * multiplier
         substitute(t, t.trial_update, 1)
     part, largest = 0.0, 0.0
-    for i in range(t.constraints):
-        place, row = t.node_row[t.constraint_node[i]], t.functions_begin[i]
-        for r in range(t.functions_count[i]):
-            part = max(part, abs(t.trial_update[place + r]))
-            largest = max(largest, abs(t.multiplier1[row + r]))
-            t.multiplier1[row + r] -= where(selected, t.trial_update[place + r], 0.0)
+    for m in range(t.rows):
+        change = t.trial_update[t.row_unknown[m]]
+        part, largest = max(part, abs(change)), max(largest, abs(t.multiplier1[m]))
+        t.multiplier1[m] -= where(selected, change, 0.0)
     return where(largest > 0.0, part / largest, 0.0)
 
 
@@ -236,7 +228,7 @@ def solve_step(
     status, taken, make_friction = where(selected, NOT_CONVERGED, CONVERGED), 0.0, multipliers_make_friction(t)
     exact = selected & (not selected)  # factors are to be of the stresses of their place, not of carried ones
     rate, size = 1.0, 0.0  # at which updates fall with these factors, nearly the same from one to the next
-    has_stresses = carries_stresses(t)
+    has_stresses = t.product_elements > 0  # of shells, that Newton's method iterates as independent unknowns
     most = MOST_WITH_STRESSES if has_stresses else MAXIMAL_ITERATIONS
     reliable = KEEP_WITH_STRESSES if has_stresses else KEEP_JACOBIAN
     predicted = PREDICTED_WITH_STRESSES if has_stresses else predicted
