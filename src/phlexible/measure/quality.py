@@ -1,7 +1,6 @@
 """Quality of a motion, by balances, joints, lengths of steps and limits of the models (docs/theory.md, 4)."""
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
@@ -15,8 +14,6 @@ from phlexible.algebra.caching import cached_on_owner
 from phlexible.algebra.sparse import as_array, lu_factors, nearest_point
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
-from phlexible.bodies.beam.mesh import BeamFields
-from phlexible.bodies.beam.points import BeamPoints
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
@@ -34,7 +31,7 @@ from phlexible.errors import (
     StepWarning,
     StiffeningWarning,
 )
-from phlexible.measure.deformation_limits import GREATEST_DEFLECTION, INSTANTS, coarse_or_far, some_instants
+from phlexible.measure.deformation_limits import large_deflections, large_strains
 from phlexible.measure.energy import Energy, energy_of
 from phlexible.measure.reactions import slack_parts, sliders_out_of_balance
 from phlexible.state.forces import coordinate_row
@@ -235,136 +232,6 @@ def _impulse_response(system: System, run: RecordedRun, instant: int, force: Sca
     indices = [system.layout.span(index) for index in range(len(system.bodies))]
     shares = [float(velocities[offset] @ momentum[offset]) for offset in indices]
     return float(row @ velocities), system.bodies[int(np.argmax(shares))].name
-
-
-TOGETHER = 4096  # instants of equal beams
-
-# Finds beams that bent or stretched further than their strain measure holds (docs/theory.md, 3).
-
-GREATEST_SLOPE = 0.2
-MOST_PARTS_NAMED = 32  # of a beam, beyond which cutting it is no remedy
-GREATEST_STRAIN = 0.1
-
-
-def large_deflections(run: RecordedRun) -> list[str]:
-    """Return warning messages about bodies of a run that deform more than their strain measure allows. For beams
-    these are slopes above 0.2 or deflections above a tenth of the length, relative to their frames. Messages of
-    meshed bodies, rods and shells follow. At most 2000 instants are checked."""
-    found: dict[int, str] = {}
-    for beams, time, ratios in _beams_beyond(run, _deflection_ratios):
-        slopes, ways = beams.largest(ratios[0]), beams.largest(ratios[1])
-        is_far = np.maximum(slopes, ways) > 1
-        for k in np.flatnonzero(is_far.any(axis=1)).tolist():
-            index, far, beyond = beams.bodies[k], (slopes[k].max(), ways[k].max()), np.flatnonzero(is_far[k])
-            parts = int(np.ceil(2 * max(far))) + 1
-            name = run.system.bodies[index].name
-            remedy = f"cut the beam, model.add(beam.split({parts}), ...), or check its material"
-            if parts > MOST_PARTS_NAMED:
-                remedy = "check its material (units?), its loads and whether the motion is stable"
-            found[index] = (
-                f"{name} bends further than small slopes allow, from t = {time[beyond[0]]:.4g} s on: slope up "
-                f"to {GREATEST_SLOPE * far[0]:.2g}, deflection up to {GREATEST_DEFLECTION * far[1]:.2g} of its "
-                f"length in its frame (good to {GREATEST_SLOPE:g} and {GREATEST_DEFLECTION:g}); energy and momenta "
-                f"are exact but not the shape: {remedy}"
-            )
-    return [*(found[index] for index in sorted(found)), *coarse_or_far(run)]
-
-
-def large_strains(run: RecordedRun) -> list[str]:
-    """Return a warning message for each beam whose strain exceeds 0.1 (where no material is linear) at one of at
-    most 2000 checked instants. The strain is axial plus bending at the radius of gyration, or shear if larger. A
-    message says the largest strain and since when."""
-    found: dict[int, str] = {}
-    for beams, time, ratios in _beams_beyond(run, _strain_ratios):
-        strains = beams.largest(ratios[0])
-        is_far = strains > 1
-        for k in np.flatnonzero(is_far.any(axis=1)).tolist():
-            index, begin, made = beams.bodies[k], time[np.flatnonzero(is_far[k])[0]], beams.beam.material
-            name = run.system.bodies[index].name
-            cause = f"material (Young's modulus is {made.youngs_modulus:.4g} Pa)" if made else "stiffness matrix"
-            found[index] = (
-                f"{name} is strained by up to {100 * GREATEST_STRAIN * strains[k].max():.3g} %, from"
-                f" t = {begin:.4g} s on by more than {100 * GREATEST_STRAIN:.0f} %, where no material is linear;"
-                f" check its {cause} and its loads"
-            )
-    return [found[index] for index in sorted(found)]
-
-
-def _deflection_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return slopes and deflections at the stations of ``beams``, each divided by its limit, shape (2, rows,
-    stations). Stations are positions along a beam. ``fields`` are slopes and deflections there per unit elastic
-    coordinate, ``eta`` the elastic coordinates, shape (rows, n)."""
-    slopes = np.hypot(eta @ fields.slope_y.T, eta @ fields.slope_z.T)
-    ways = np.hypot(eta @ fields.deflection_y.T, eta @ fields.deflection_z.T)
-    return np.array([slopes / GREATEST_SLOPE, ways / (GREATEST_DEFLECTION * beams.beam.length)])
-
-
-def _strain_ratios(beams: "_EqualBeams", fields: BeamFields, eta: Array) -> Array:
-    """Return the largest strain at the stations of ``beams`` (positions along a beam) divided by its limit, shape
-    (1, rows, stations) for ``rows`` states. The strain is axial strain plus bending strain at the radii of
-    gyration, or shear strain if that is larger. ``fields`` are strains per unit elastic coordinate, ``eta`` (rows,
-    n) the values of the n elastic coordinates."""
-    slopes = (eta @ fields.slope_y.T) ** 2 + (eta @ fields.slope_z.T) ** 2
-    axial = np.abs(eta @ fields.stretch.T + slopes / 2)
-    radius_y, radius_z = beams.beam.radii_of_gyration(beams.points.stations)  # less than the half height
-    bending = radius_y * np.abs(eta @ fields.curvature_y.T) + radius_z * np.abs(eta @ fields.curvature_z.T)
-    shear = np.hypot(eta @ fields.shear_y.T, eta @ fields.shear_z.T)
-    return np.asarray(np.maximum(axial + bending, shear)[None] / GREATEST_STRAIN)
-
-
-@dataclass(frozen=True, eq=False)
-class _EqualBeams:
-    """Bodies that are copies of the same beam, whose elastic coordinates are checked together.
-
-    Attributes:
-        beam, points: beam and stations of each body.
-        bodies: indices of the bodies.
-        sizes: largest absolute value of each elastic coordinate in the run, shape (1, n).
-    """
-
-    beam: Beam
-    points: BeamPoints
-    bodies: list[int]
-    sizes: Array
-
-    def largest(self, values: Array) -> Array:
-        """Return the largest value along each beam of this group at each instant, shape (bodies, instants).
-        ``values`` has one row for each beam and instant, beam after beam, and one column for each station along the
-        beam."""
-        return np.asarray(values.max(axis=1, initial=0.0).reshape(len(self.bodies), -1))
-
-
-@cached_on_owner
-def _equal_beams(run: RecordedRun) -> list[_EqualBeams]:
-    """Return the beams of a run in groups of equal description, so that equal beams are checked together; cached.
-    A group has the indices of its bodies and the largest absolute value of each elastic coordinate over the
-    checked instants. It has at most about 4096 rows (bodies times instants)."""
-    rows = some_instants(run)
-    most = max(1, TOGETHER // min(len(run.recording.time), INSTANTS))
-    counted, found = Counter[int](), dict[tuple[int, int], _EqualBeams]()
-    for index, placed in enumerate(run.system.bodies):
-        beam, data = placed.resolved, placed.data
-        if isinstance(beam, Beam) and isinstance(data, FloatingBody) and isinstance(data.points, BeamPoints):
-            group = id(data), counted[id(data)] // most
-            own = found.setdefault(group, _EqualBeams(beam, data.points, [], np.zeros((1, data.elastic_count))))
-            np.maximum(own.sizes, np.abs(run.elastic(index)[rows]).max(axis=0, initial=0.0), out=own.sizes)
-            own.bodies.append(index)
-            counted[id(data)] += 1
-    return list(found.values())
-
-
-def _beams_beyond(
-    run: RecordedRun, ratios: "Callable[[_EqualBeams, BeamFields, Array], Array]"
-) -> Iterator[tuple[_EqualBeams, Array, Array]]:
-    """Yield (group, times, ratios) for groups of equal beams of a ``run`` that may exceed a limit; ``times`` are
-    at most 2000 recorded instants [s]. The function ``ratios`` returns quantities divided by their limits, shape
-    (limits, bodies * instants, stations). It is first called with the largest absolute coordinates, which gives a
-    bound: groups below 1 there are skipped."""
-    for beams in _equal_beams(run):
-        if not ratios(beams, beams.points.station_sizes, beams.sizes).max(initial=0.0) <= 1:
-            rows = some_instants(run)
-            eta = np.concatenate([run.elastic(index)[rows] for index in beams.bodies])
-            yield beams, run.recording.time[rows], ratios(beams, beams.points.station_fields, eta)
 
 
 # Finds runs that went astray because linear strain knows no geometric stiffening (docs/theory.md, 3).

@@ -16,11 +16,10 @@ from phlexible.measure import (
     kinematics,
     reactions,
 )
+from phlexible.measure.deformation_limits import large_deflections, large_strains
 from phlexible.measure.energy import Energy, Happened, Momentum, energy_of, momentum, occurred_events
 from phlexible.measure.quality import (
     MotionCheck,
-    large_deflections,
-    large_strains,
     long_steps,
     missing_stiffening,
     motion_check,
