@@ -532,7 +532,7 @@ def surface_mass(mesh: SoftMesh, points: IntArray, thickness: float) -> "sparse.
     nodes = sides.nodes[sides.is_outer & np.isin(sides.vertices, mesh.node_at[points]).all(axis=1)]
     if not len(nodes):
         return None
-    values, areas = _quadrature_over(mesh, nodes, 4 * mesh.order)
+    values, areas = _quadrature_over(mesh, nodes, mesh.kind.dimension - 1, 4 * mesh.order)
     blocks = thickness * np.einsum("fq,qi,qj->fij", areas, values, values)
     return summed_blocks(nodes, nodes, blocks, (len(mesh.nodes),) * 2)
 
@@ -596,19 +596,19 @@ def regions(mesh: SoftMesh, chosen: IntArray) -> Iterator[tuple[IntArray, Array]
         is_chosen = np.isin(sides.vertices, chosen).all(axis=1)
         degree = 4 * mesh.order if dimension == 2 else 3 * mesh.order - 2
         for is_in in (is_chosen & sides.is_outer, is_chosen)[: 1 if has_area else 2]:
-            values, sizes = _quadrature_over(mesh, sides.nodes[is_in], degree)
+            values, sizes = _quadrature_over(mesh, sides.nodes[is_in], dimension, degree)
             yield sides.nodes[is_in], sizes @ values
         has_area = bool(is_chosen.any())
         if has_area and not mesh.is_sheet:
             return
 
 
-def _quadrature_over(mesh: SoftMesh, nodes: IntArray, degree: int) -> tuple[Array, Array]:
-    """Return shape functions (q, m) and areas (f, q) [m2] at the q quadrature points of f undeformed faces of a
-    mesh; of edges lengths [m]. Polynomials of ``degree`` are integrated exactly. ``nodes`` (f, m) are those of the
-    faces or edges, vertices first."""
+def _quadrature_over(mesh: SoftMesh, nodes: IntArray, dimension: int, degree: int) -> tuple[Array, Array]:
+    """Return shape functions (q, m) and areas (f, q) [m2] at the q quadrature points of f undeformed faces
+    (``dimension`` 2) of a mesh; of edges (1) lengths [m]. Polynomials of ``degree`` are integrated exactly.
+    ``nodes`` (f, m) are those of the faces or edges, vertices first."""
     x = mesh.positions[nodes]
-    if nodes.shape[1] == mesh.order + 1:
+    if dimension == 1:
         at, weights = gauss(degree // 2 + 1)
         line = (lagrange_values(at), lagrange_slopes(at, 1.0))
         if mesh.order == 2:

@@ -189,6 +189,9 @@ class PrescribedFunctions:
         return np.stack(arrays, axis=1) if arrays else np.zeros((len(self.times), 0, *shape))
 
 
+OF_STATE = "time", "position", "rotation", "eta", "velocity"
+"""Names of the arrays of ``Instants``, and of a ``State``."""
+
 PrescribedMotions = RecordedMotions | PrescribedFunctions
 """Prescribed motions at some instants, as numbers or as functions."""
 
@@ -238,14 +241,8 @@ class Instants:
     def at(self, instants: Points) -> Self:
         """Return the states of the mechanism at the chosen ``instants`` only, a slice or an array of indices. A
         slice makes views of the arrays, not copies. Arrays cached in this object are not passed on."""
-        return type(self)(
-            self.time[instants],
-            self.position[instants],
-            self.rotation[instants],
-            self.eta[instants],
-            self.velocity[instants],
-            self.prescribed.at(instants),
-        )
+        arrays = {name: getattr(self, name)[instants] for name in OF_STATE}
+        return type(self)(prescribed=self.prescribed.at(instants), **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,11 +261,5 @@ def instant_of(state: State, prescribed: PrescribedMotions) -> Instants:
     """Return the ``state`` of a mechanism as ``Instants`` with a single instant: each array gets a first axis
     of length one. The arrays are not copied. ``prescribed`` has the motions of ground frames and drives at that
     time."""
-    return Instants(
-        np.array([state.time]),
-        state.position[None],
-        state.rotation[None],
-        state.eta[None],
-        state.velocity[None],
-        prescribed,
-    )
+    arrays = {name: getattr(state, name)[None] for name in OF_STATE[1:]}
+    return Instants(np.array([state.time]), prescribed=prescribed, **arrays)

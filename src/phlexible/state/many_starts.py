@@ -22,13 +22,11 @@ from phlexible.state.initial_velocity import (
     undeformed,
     user_velocity,
 )
-from phlexible.state.instants import OF_TIME, Instants, PrescribedFunctions, RecordedMotions
+from phlexible.state.instants import OF_STATE, OF_TIME, Instants, PrescribedFunctions, RecordedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import are_clearly_independent
 from phlexible.state.system import System
 
-OF_STATE = "time", "position", "rotation", "eta", "velocity"
-"""Arrays of a state at many instants."""
 Start = tuple[State, Instants, bool]
 """State at t = 0, the same as an instant, and whether constraints are redundant."""
 

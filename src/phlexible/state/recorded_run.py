@@ -22,7 +22,7 @@ from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.ports import Attachment, MovingFrame, PlacedBody, Port
 from phlexible.display import short_repr
 from phlexible.errors import ModelError, ParameterError, SingularMatrixError
-from phlexible.state.instants import Instants, Points, RecordedMotions
+from phlexible.state.instants import OF_STATE, Instants, Points, RecordedMotions
 from phlexible.state.layout import State
 from phlexible.state.redundancy import redundancies, smallest_multipliers_at
 from phlexible.state.system import System
@@ -134,15 +134,8 @@ class RecordedStates:
         """Return the recorded state of the mechanism at the stored instant with this index, without copies of the
         arrays. A state has time, poses, velocities, active force coordinates and history variables. History
         variables are strains of Maxwell elements, deflections of friction springs and impact speeds."""
-        return State(
-            float(self.time[instant]),
-            self.position[instant],
-            self.rotation[instant],
-            self.eta[instant],
-            self.velocity[instant],
-            self.theta[instant],
-            self.branches[instant],
-        )
+        arrays = (getattr(self, name)[instant] for name in (*OF_STATE[1:], "theta", "branches"))
+        return State(float(self.time[instant]), *arrays)
 
 
 class _MotionsOfRecording(RecordedMotions):

@@ -209,7 +209,7 @@ class MechanismState:
             rows = np.arange(len(phase.rows))
             self._rows = independent_rows(phase.system, state) if self.is_redundant else rows
             self._rows_of = phase
-        theta = self.memory["theta"][: assembly.element_forces].copy()
+        theta = self.memory["theta"][: len(assembly.system.forces)].copy()
         if isinstance((at := self._instant(state, end)).prescribed, PrescribedFunctions):
             at.prescribed.second_order()
         # The part that alternates from step to step, as stiff dampers let it, is a quarter of second differences.
@@ -219,14 +219,14 @@ class MechanismState:
             reactions,
             phase,
             state,
-            theta,
-            values.reshape(-1, 3),
-            self._contact_forces(time),
-            self._rows,
             at,
-            *self.last_reactions,
-            is_projected,
-            settled,
+            theta=theta,
+            values=values.reshape(-1, 3),
+            contact_forces=self._contact_forces(time),
+            independent=self._rows,
+            last=self.last_reactions,
+            is_projected=is_projected,
+            settled=settled,
         )
         if not assembly.has_functions:
             return find

@@ -98,40 +98,37 @@ CONTRADICTORY = 1e-6  # of the accelerations that the rows ask for: they ask for
 def reactions(
     phase: Phase,
     state: State,
+    at: Instants,
+    *,
     theta: Array,
     values: Array,
-    pushed: Array,
-    rows: IntArray,
-    at: Instants,
-    multipliers: Array,
-    forces: Array,
+    contact_forces: Array,
+    independent: IntArray,
+    last: Reactions,
     is_projected: bool,
     settled: Array | None,
 ) -> Reactions | None:
-    """Compute constraint multipliers and element forces at a state from the accelerations of the equations of
-    motion. They are written into ``multipliers`` and ``forces``, which are returned; None without a solution.
-    ``phase`` has the active constraints; multipliers of others, and outside of the independent ``rows``, are 0.
-    ``theta``, ``values`` and ``pushed`` are coordinates of elements, load values and generalized contact forces,
-    ``settled`` velocities for dampers. Velocities are first projected onto the joints unless ``is_projected``.
-    Forces of strings stay as they are.
+    """Return constraint multipliers (0 where inactive) and element forces at a state, or None without a solution.
+    Multipliers follow from the accelerations of the equations of motion under the constraints of ``phase``; those
+    outside of the ``independent`` rows are zero. Velocities are projected onto the joints first unless
+    ``is_projected``. Element forces that are no reactions are those of ``last``, whose arrays are overwritten.
 
     Args:
         phase: active constraints of what moves.
         state: where the forces act.
+        at: the state as an instant.
         theta: coordinates of the forces, angles over full turns, shape (forces,).
         values: of loads, then of the forces that have a prescribed part, shape (values, 3).
-        pushed: generalized forces of contact groups, shape (velocities,).
-        rows: indices of linearly independent rows of G.
-        at: the state as an instant.
-        multipliers: receives the constraint multipliers, shape (constraints,).
-        forces: receives the forces of elements, shape (forces,).
+        contact_forces: generalized forces of contact groups, shape (velocities,).
+        independent: indices of linearly independent rows of G.
+        last: constraint multipliers, shape (constraints,), and forces of elements, shape (forces,), to overwrite.
         is_projected: whether velocities satisfy the joints.
         settled: velocities for damping forces, shape (velocities,); None: those of the state.
 
     Returns:
         None where joints contradict each other, at singular positions.
     """
-    system = phase.system
+    system, (multipliers, forces) = phase.system, last
     try:
         if not is_projected:
             state = replace(state, velocity=projection(phase, state, at).velocity)
@@ -139,17 +136,17 @@ def reactions(
         settled = state.velocity if settled is None else settled
         applied, pulls = _applied(system, state, at, theta, values, settled)
         mass, matrix = system.small_mass(state, at), system.rows.small_matrix(at)
-        total = applied + pushed + _internal_forces(system, state, settled)
-        asked = -(matrix @ solver(mass)(total) + system.rows.accelerations(at)[0])[rows]
-        change, mu = smallest_with_multipliers(mass, matrix[rows], asked)
+        total = applied + contact_forces + _internal_forces(system, state, settled)
+        asked = -(matrix @ solver(mass)(total) + system.rows.accelerations(at)[0])[independent]
+        change, mu = smallest_with_multipliers(mass, matrix[independent], asked)
     except (ValueError, SingularMatrixError):
         return None
-    missed = np.abs(matrix[rows] @ change - asked).max(initial=0.0)
+    missed = np.abs(matrix[independent] @ change - asked).max(initial=0.0)
     if missed > CONTRADICTORY * np.abs(asked).max(initial=0.0):
         return None
     forces[: len(pulls)] = pulls
     multipliers[:] = 0.0
-    multipliers[phase.rows[rows]] = -mu
+    multipliers[phase.rows[independent]] = -mu
     return multipliers, forces
 
 

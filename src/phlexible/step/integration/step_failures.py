@@ -214,7 +214,7 @@ def _most_compressed(assembly: Assembly) -> str:
         for group in placed.data.strains
         for element in group.elements
     ]
-    own = slice(assembly.element_forces, assembly.element_forces + len(elements))
+    own = slice(len(assembly.system.forces), len(assembly.system.forces) + len(elements))
     if not elements:
         return ""
     before: Array = assembly.memory["theta0"][own]

@@ -84,15 +84,18 @@ class Course(NamedTuple):
         return Course(self.shares, self.moving, self.loads + more)
 
 
+HISTORY = ("branch_strain", "soft_strain", "inner_strain", "impact", "flow", "pair_bristle", "pair_turn", "bristle")
+"""Tables of history variables in the order of ``State.branches``, which has half of ``soft_strain``: strains of C
+change by twice those of E."""
+
+
 def branches_of(rows: Mapping[str, Array]) -> Array:
     """Return the history variables of stored instants (strains of Maxwell elements, friction springs, impacts),
     shape (instants, variables). They are in the order of ``State.branches``. ``rows`` are the arrays of these
     instants by the names of the state tables; "branch_strain", "soft_strain" and the other tables of histories are
     used."""
-    soft = rows["soft_strain"] / 2  # of C, whose change is twice that of E
-    springs = (rows["branch_strain"], soft.reshape(len(soft), -1), rows["inner_strain"])
-    pairs = rows["pair_bristle"], rows["pair_turn"]
-    return np.concatenate((*springs, rows["impact"], rows["flow"], *pairs, rows["bristle"]), axis=1)
+    tables = (rows[name] / (2 if name == "soft_strain" else 1) for name in HISTORY)
+    return np.concatenate([table.reshape(len(table), -1) for table in tables], axis=1)
 
 
 def set_branches(memory: Memory, branches: Array | None) -> None:
@@ -100,8 +103,7 @@ def set_branches(memory: Memory, branches: Array | None) -> None:
     of the state in ``memory``. ``branches``, shape (variables,), has the order of ``State.branches``. None sets
     all of them to zero, the relaxed state."""
     end = 0
-    strains, pairs = ("branch_strain", "soft_strain", "inner_strain"), ("pair_bristle", "pair_turn", "bristle")
-    for name in filter(memory.state_sizes.get, (*strains, "impact", "flow", *pairs)):  # others are empty
+    for name in filter(memory.state_sizes.get, HISTORY):  # others are empty
         begin, end = end, end + memory[name].size
         given = 0.0 if branches is None else branches[begin:end].reshape(memory[name].shape)
         memory[name][...] = (2 if name == "soft_strain" else 1) * given
