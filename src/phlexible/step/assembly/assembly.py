@@ -563,6 +563,7 @@ def _node_tables(
     held = range(len(size) - constraints, len(size))
     unknowns = [row_start[:0], *(row_start[own] + np.arange(size[own]) for own in held)]
     return {
+        "unknowns": schedule.rows,
         "block_entries": schedule.length,
         "elimination_entries": _elimination_entries(schedule, np.flatnonzero(of_visits <= TOGETHER)),
         "visit_node": node,
