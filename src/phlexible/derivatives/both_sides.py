@@ -29,7 +29,7 @@ from phlexible.derivatives.parameters import (
 )
 from phlexible.derivatives.runs import LoggedRun
 from phlexible.derivatives.steps import Functions, LoggedSteps, has_contact_history
-from phlexible.derivatives.sweeps import RunParts, is_plain, other_parts, parts_of_nothing
+from phlexible.derivatives.sweeps import EquationValues, is_plain, values_without_residuals, zero_values
 from phlexible.derivatives.variations import Variation, strain_indices, strains_after
 from phlexible.step.assembly.assembly import Assembly
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
@@ -390,9 +390,11 @@ def perturbed_models(
 # What equations of steps and all else that a run did become.
 
 
-def differentiate(run: LoggedRun, models: Sequence[Sides[Any]], take: Callable[[int, RunParts], None]) -> None:
+def differentiate(
+    run: LoggedRun, models: Sequence[Sides[Any]], take: Callable[[int, EquationValues], None]
+) -> None:
     """Compute the derivatives of a run's equations with respect to each parameter at constant states, by central
-    differences. For each of the perturbed ``models``, ``take`` is called with its index and a ``RunParts``:
+    differences. For each of the perturbed ``models``, ``take`` is called with its index and an ``EquationValues``:
     derivatives of the residuals of time steps, velocity jumps, controller values and events. Parameters that
     change different equations are evaluated together; if that fails a check, one by one (``take`` is called
     again).
@@ -423,7 +425,7 @@ def _differentiate_groups(
     models: Sequence[Sides[Any]],
     groups: Sequence[list[int]],
     touched: Mapping[int, NDArray[np.bool_]],
-    take: Callable[[int, RunParts], None],
+    take: Callable[[int, EquationValues], None],
 ) -> bool:
     """Evaluate the equations of a run with perturbed ``models``, a group of parameters at once, and pass the
     derivatives of each model to ``take``. A model in a group gets the equations that its mask in ``touched``
@@ -462,7 +464,7 @@ def _differentiate_groups(
     return True
 
 
-def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> RunParts:
+def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Sequence[Array]) -> EquationValues:
     """Return the derivatives of all equations of a run with respect to one parameter, by central differences of
     residuals. ``upper`` and ``lower`` have residuals (steps, unknowns) with the parameter of ``model`` increased
     and decreased, one array for each time interval between velocity jumps. Raise ``ModelError`` if the differences
@@ -477,8 +479,8 @@ def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Seq
             check_smooth(first, second, model.label, missed)
         equations.append((first - second) / twice)
     if model.less is None:
-        return replace(parts_of_nothing(run), equations=tuple(equations))
-    others = [other_parts(run, built.assembly) for built in (model.more, model.less)]
+        return replace(zero_values(run), equations=tuple(equations))
+    others = [values_without_residuals(run, built.assembly) for built in (model.more, model.less)]
     found = others[0].minus(others[1], twice)
     strains = tuple(near_limits.get(number, own) for number, own in enumerate(found.strains))
     return replace(found, equations=tuple(equations), strains=strains)

@@ -25,7 +25,7 @@ from phlexible.derivatives.parameters import (
 from phlexible.derivatives.readings import Reader, slopes_of_costs
 from phlexible.derivatives.runs import LoggedRun
 from phlexible.derivatives.steps import Functions, functions_of
-from phlexible.derivatives.sweeps import Adjoint, RunParts, adjoints, parts_of
+from phlexible.derivatives.sweeps import Adjoint, EquationValues, adjoints, equation_values
 from phlexible.derivatives.variations import Variation
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.errors import ParameterError
@@ -454,7 +454,7 @@ class CostsOfRun:
             self._add_start_and_sensors(found, model)
         shares = np.zeros((len(self.values), len(models)))
 
-        def take(number: int, changes: RunParts) -> None:
+        def take(number: int, changes: EquationValues) -> None:
             shares[:, number] = [each.parts.times(changes) for each in self.adjoints]
 
         differentiate(run, models, take)
@@ -527,7 +527,7 @@ class CostsOfRun:
         decreased. Each step's change of the equations, times the adjoint, counts for the sample that acts in the
         step. Changes of sensors and initial state count likewise. ``label`` is the signal's name, for messages."""
         run, twice = self._run, 2 * direction.size
-        upper, lower = (parts_of(run, own.assembly) for own in (more, less))
+        upper, lower = (equation_values(run, own.assembly) for own in (more, less))
         for stretch, first, second in zip(run.stretches, upper.equations, lower.equations, strict=True):
             check_smooth(first, second, label, partial(stretch.residuals, run.assembly.memory, stretch.functions))
         changes, layout = upper.minus(lower, twice), run.system.layout
@@ -544,7 +544,7 @@ class CostsOfRun:
             _add_to_samples(row, direction, _changes_in_steps(adjoint.parts, changes), at_instants)
 
 
-def _changes_in_steps(adjoint: RunParts, changes: RunParts) -> Array:
+def _changes_in_steps(adjoint: EquationValues, changes: EquationValues) -> Array:
     """Return how much each time step of a run contributes to the change of a cost, shape (steps,). It is the dot
     product of the cost's ``adjoint`` with the ``changes`` of the residual of the step, and of the history variables
     at its end, at constant states.

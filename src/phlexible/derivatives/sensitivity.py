@@ -21,7 +21,7 @@ from phlexible.derivatives.parameters import (
 from phlexible.derivatives.readings import Reader, state_jacobian, states_at
 from phlexible.derivatives.runs import LoggedRun, RunInterval, instants_of, simulate_logged
 from phlexible.derivatives.steps import LoggedSteps, functions_of
-from phlexible.derivatives.sweeps import RunParts, parts_of_nothing, state_derivatives
+from phlexible.derivatives.sweeps import EquationValues, state_derivatives, zero_values
 from phlexible.derivatives.variations import Variation, move, strain_indices
 from phlexible.description.interactions.sensor import Sensor
 from phlexible.display import short_repr, sparkline, table
@@ -253,15 +253,15 @@ def _derivatives(
         return all(equal_readings(first, second) for first, second in zip(readings, found, strict=True))
 
     models = perturbed_models(run, base, recipe, varied, directions, reads_same)
-    changes = [parts_of_nothing(run)] * len(models)
+    changes = [zero_values(run)] * len(models)
 
-    def take(number: int, parts: RunParts) -> None:
+    def take(number: int, parts: EquationValues) -> None:
         changes[number] = parts
 
     differentiate(run, models, take)
     starts = [model.start for model in models]
     if residuals is not None:  # it changes the states beside the parameters
-        changes.append(replace(parts_of_nothing(run), equations=(residuals,)))
+        changes.append(replace(zero_values(run), equations=(residuals,)))
         nothing, strains = np.zeros(run.velocities), np.zeros(len(strain_indices(run.assembly)))
         starts.append(Variation(nothing, nothing, strains))
     start = Variation(

@@ -26,7 +26,7 @@ from phlexible.derivatives.costs import Costs, CostsOfRun
 from phlexible.derivatives.parameters import Build, Built, Parameters, Recipe, Start, check_same
 from phlexible.derivatives.runs import LoggedRun, RunInterval, simulate_logged
 from phlexible.derivatives.steps import functions_of, pose_map
-from phlexible.derivatives.sweeps import Adjoint, is_plain, parts_of_nothing
+from phlexible.derivatives.sweeps import Adjoint, is_plain, zero_values
 from phlexible.derivatives.variations import Variation, variation_between
 from phlexible.description.time_functions import Signal
 from phlexible.errors import ConvergenceError, ModelError
@@ -388,7 +388,7 @@ class CostsOfShots(CostsOfRun):
         """Adjoints of a multiple-shooting run, first of each cost, then of each gap coordinate between segments.
         An adjoint has derivatives with respect to the initial state and to the residuals of all time steps. Those
         of a gap are zero outside of the segment before it."""
-        nothing, found = parts_of_nothing(self._run), []
+        nothing, found = zero_values(self._run), []
         zeros = [np.zeros((len(own[2]), own[2].shape[2])) for own in self._by_shot]
         still = [np.zeros((len(own[0]), own[0].shape[2])) for own in self._by_shot]
         for k in range(self._costs):

@@ -245,7 +245,7 @@ def crossings_of(run: LoggedRun) -> dict[int, Crossing]:
 
 
 @dataclass(frozen=True, eq=False)
-class RunParts:
+class EquationValues:
     """Values, derivatives or adjoints for all parts of a run: step equations, history variables, velocity jumps,
     controllers, laws and events.
 
@@ -267,7 +267,7 @@ class RunParts:
     locks: Array
     conditions: Array
 
-    def minus(self, other: "RunParts", scale: float) -> "RunParts":
+    def minus(self, other: "EquationValues", scale: float) -> "EquationValues":
         """Return the difference of this and the ``other`` set of values for all equations of a simulated run,
         divided by ``scale``: a difference quotient. Sets cover time steps, velocity jumps, controllers and
         events."""
@@ -275,9 +275,9 @@ class RunParts:
         def less(a: Any, b: Any) -> Any:
             return tuple(map(less, a, b)) if isinstance(a, tuple) else (a - b) / scale
 
-        return RunParts(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
+        return EquationValues(*(less(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)))
 
-    def times(self, other: "RunParts") -> float:
+    def times(self, other: "EquationValues") -> float:
         """Return the dot product of this and the ``other`` set of values for all equations of a simulated run
         (steps, velocity jumps, controllers, events). An adjoint times changes of the equations is the change
         of a cost."""
@@ -288,17 +288,17 @@ class RunParts:
         return sum(product(getattr(self, each.name), getattr(other, each.name)) for each in fields(self))
 
 
-def parts_of(run: LoggedRun, assembly: Assembly) -> RunParts:
-    """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return the values as a
-    ``RunParts``. They are the time step residuals, one array (steps, unknowns) for each sequence of steps between
-    velocity jumps, and all that ``other_parts`` returns. ``assembly`` contains the arrays of the perturbed
-    model."""
+def equation_values(run: LoggedRun, assembly: Assembly) -> EquationValues:
+    """Evaluate all equations of a perturbed model at the recorded states of ``run`` and return the values as an
+    ``EquationValues``. They are the time step residuals, one array (steps, unknowns) for each sequence of steps
+    between velocity jumps, and all that ``values_without_residuals`` returns. ``assembly`` contains the arrays of
+    the perturbed model."""
     equations = tuple(own.residuals(assembly.memory, own.functions_of(assembly)) for own in run.stretches)
-    return replace(other_parts(run, assembly), equations=equations)
+    return replace(values_without_residuals(run, assembly), equations=equations)
 
 
-def other_parts(run: LoggedRun, assembly: Assembly) -> RunParts:
-    """Evaluate a perturbed model at the recorded states of ``run`` and return a ``RunParts`` without step
+def values_without_residuals(run: LoggedRun, assembly: Assembly) -> EquationValues:
+    """Evaluate a perturbed model at the recorded states of ``run`` and return an ``EquationValues`` without step
     residuals. It has history variables (Maxwell strains, friction deflections, impact speeds), velocities after
     jumps, values of controllers and state-dependent forces, positions of locks, and excess of event conditions
     over thresholds. ``assembly`` has the perturbed model's arrays."""
@@ -309,7 +309,7 @@ def other_parts(run: LoggedRun, assembly: Assembly) -> RunParts:
     conditions = np.array([excess_at(each, assembly) for each in jumps if each.span is not None])
     own = controllers_of(assembly) if run.evaluations else []
     controllers = tuple(controller_values(each, assembly, run) for each in own)
-    return RunParts((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
+    return EquationValues((), strains, velocities, controllers, _values_of_laws(run, assembly), locks, conditions)
 
 
 def _values_of_laws(run: LoggedRun, assembly: Assembly) -> Array:
@@ -377,7 +377,7 @@ class Adjoint:
     """
 
     start: Variation
-    parts: RunParts
+    parts: EquationValues
     poses: Array
 
 
@@ -391,13 +391,13 @@ def is_plain(run: LoggedRun) -> bool:
     return not run.system.mechanism.switches and not len(strain_indices(run.assembly))
 
 
-def parts_of_nothing(run: LoggedRun) -> RunParts:
-    """Return a ``RunParts`` (derivatives of all equations of a run) for a run of time steps alone: empty arrays or
-    tuples for jumps, controllers, events and strains. The tuple of time step equations is empty too; the caller
+def zero_values(run: LoggedRun) -> EquationValues:
+    """Return an ``EquationValues`` for a run of time steps alone, all of whose values are zero. It has empty arrays
+    or tuples for jumps, controllers, events and strains. The tuple of time step equations is empty too; the caller
     replaces it."""
     none = np.zeros(0)
     strains = tuple(np.zeros((own.count, 0)) for own in run.stretches)
-    return RunParts((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
+    return EquationValues((), strains, np.zeros((0, run.velocities)), (), np.zeros((0, 0)), none, none)
 
 
 def adjoints(run: LoggedRun, slopes: Sequence[Variation], after: Sequence[Variation] | None) -> list[Adjoint]:
@@ -483,7 +483,7 @@ def adjoints(run: LoggedRun, slopes: Sequence[Variation], after: Sequence[Variat
     return [
         Adjoint(
             Variation(q[k] + each.pose[0], v[k] + each.velocity[0], history[k]),
-            RunParts(
+            EquationValues(
                 tuple(own[:, k] for own in felt),
                 tuple(own[:, k] for own in grown),
                 np.array([own[k] for own in jumps[::-1]]).reshape(-1, size),
@@ -526,7 +526,7 @@ def _vjp_implicit(
 # Forwards.
 
 
-def state_derivatives(run: LoggedRun, start: Variation, changes: Sequence[RunParts]) -> Variation:
+def state_derivatives(run: LoggedRun, start: Variation, changes: Sequence[EquationValues]) -> Variation:
     """Return the derivatives of pose and velocities with respect to parameters at all stored instants, both
     (instants, parameters, velocities). Derivatives of the initial state (``start``) are propagated forwards
     through the linearized time steps, velocity jumps, controllers and locks. Instants of conditional events change

@@ -673,7 +673,7 @@ def dropped_bracket(
         "top": lambda x: x[2] > BRACKET_LEG - 1e-9,
     }
     patches = {
-        f"{side} {name}": half_face(end, sign)
+        f"{side} {name}": half_face_selector(end, sign)
         for name, end in ends.items()
         for side, sign in (("left", 1.0), ("right", -1.0))
     }
@@ -689,7 +689,7 @@ def dropped_bracket(
     return model
 
 
-def half_face(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
+def half_face_selector(end: Callable[[Array], Array], sign: float) -> Callable[[Array], Array]:
     """Return a function that selects, of the mesh nodes of an end face, those on one side of its middle y = 0. The
     side is y >= 0 for ``sign`` 1 and y <= 0 for -1, within 1e-9, so that nodes in the middle belong to both. Both
     this function and ``end``, which selects the nodes of the whole face, take all positions x (3, k) and return

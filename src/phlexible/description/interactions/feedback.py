@@ -210,10 +210,10 @@ class Feedback(Portable):
         target: what the controller gets is target - measured: a number, an array of the shape of what is measured,
             or a function of time; None: it gets what is measured.
         name: of the work in the ledger, with ``on``; None: made from where it acts.
-        vjp: for ``ph.gradient``: (t, given, w) -> w . d(values)/d(given), as many numbers as the controller is
-            given (measured, or target - measured), for w of as many numbers as it returns. None: differences of the
-            controller, or those of a linear one.
-        jvp: the same as (t, given, d) -> d(values)/d(given) d; give one of the two.
+        vjp: vector-Jacobian product, for ``ph.gradient``: (t, given, w) -> w . d(values)/d(given), as many numbers
+            as the controller is given (measured, or target - measured), for w of as many numbers as it returns.
+            None: differences of the controller, or those of a linear one.
+        jvp: Jacobian-vector product (t, given, d) -> d(values)/d(given) d, instead; give one of the two.
 
     Raises:
         ParameterError: sensors that have no value at an instant, numbers out of range, or a linear controller with

@@ -128,7 +128,7 @@ def parts_to_remove(
         whole = next((components for compound, components in compounds if compound is part), None)
         if whole is None and not any(part is entry for entry in there):
             raise ModelError(f"part to remove: {label_of_value(part)} is not in this model")
-        gone |= set(whole) if whole is not None else {part, *_parts_of(part, named)}
+        gone |= set(whole) if whole is not None else {part, *_removed_with(part, named)}
     for rest in (*wholes, *named, *mechanism.events):
         if rest not in gone and (lost := next((part for part in _all_references(rest) if part in gone), None)):
             what = rest.name if isinstance(rest, PlacedWhole) else str(rest)
@@ -136,7 +136,7 @@ def parts_to_remove(
     return gone
 
 
-def _parts_of(part: object, named: Iterable[Named]) -> Iterator[object]:
+def _removed_with(part: object, named: Iterable[Named]) -> Iterator[object]:
     """Yield the objects that must be removed from a model together with ``part``, ``part`` itself not always
     included. They are the bodies of a rod or a beam of several parts, and the joints between two of these bodies
     among ``named``. For a load or force element of a feedback controller, all loads and elements with the same

@@ -241,7 +241,7 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not in the model or are not equal beams.
             ParameterError: a name that is not a text, or no list of names.
         """
-        self._wholes[name] = split = assemble_split_beam(name, self._parts_of(name, parts))
+        self._wholes[name] = split = assemble_split_beam(name, self._bodies_named(name, parts))
         self._kinds[type(split.body)] += 1
         return split
 
@@ -262,11 +262,11 @@ class Mechanism(MechanismParts):
             ModelError: a name that is taken, or bodies that are not the sections of this rod.
         """
         natural = None if stress_free is None else np.asarray(stress_free, dtype=np.float64)
-        self._wholes[name] = joined_rod = assemble_rod(name, rod, self._parts_of(name, parts), natural)
+        self._wholes[name] = joined_rod = assemble_rod(name, rod, self._bodies_named(name, parts), natural)
         self._kinds[Rod] += 1
         return joined_rod.handle
 
-    def _parts_of(self, name: str, parts: Sequence[str]) -> list[PlacedBody]:
+    def _bodies_named(self, name: str, parts: Sequence[str]) -> list[PlacedBody]:
         if text("name", name) in self._bodies or name in self.wholes:
             raise ModelError(f"a body named {name!r} is already in the model; give another name")
         if not isinstance(parts, list | tuple) or not parts:
