@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import maximum_flow
+from scipy.sparse.csgraph import connected_components, maximum_flow
 from scipy.sparse.linalg import SuperLU, splu
 
 from phlexible.algebra.arrays import Array, IntArray
@@ -119,6 +119,14 @@ class Pattern:
         (entries,); None if the matrix has more than 128 columns or 386 rows and is stored as sparse."""
         count, width = self.shape
         return self.rows * width + self.columns if is_small(width) and is_small(count // 3) else None
+
+
+def linked_groups(links: IntArray | Sequence[IntArray], count: int) -> IntArray:
+    """Return the group of each of ``count`` items, numbered from 0, shape (count,). Both items of each of k
+    ``links``, shape (2, k), belong to the same group: the connected components of a graph."""
+    one, two = links
+    graph = sparse.coo_array((np.ones(len(one)), (one, two)), shape=(count, count))
+    return np.asarray(connected_components(graph.tocsr(), directed=False)[1], dtype=np.int64)
 
 
 def summed_blocks(rows: IntArray, columns: IntArray, blocks: Array, shape: tuple[int, int]) -> sparse.csr_array:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,6 +171,15 @@ class MaterialPoint:
     fixed_nodes: tuple[int, ...] = ()
     fixes_directors: bool = False
     stays_in_plane: bool = False
+
+    @classmethod
+    def of_nodes(cls, weights: Array, dimension: int) -> Self:
+        """Return the material point of a body whose elastic coordinates are node positions in ``dimension``
+        dimensions, at the weighted sum of its nodes. ``weights`` has shape (N,); if only one is not zero, the point
+        is that node."""
+        nodes = np.flatnonzero(weights)
+        shapes = np.asarray(np.kron(weights, np.eye(3, dimension)), dtype=np.float64)
+        return cls(np.zeros(3), shapes, None, int(nodes[0]) if len(nodes) == 1 else None)
 
     def direction_shapes(self, direction: Array) -> Array:
         """Return the change of a unit vector ``direction`` (3,) per unit of each of n elastic coordinates, shape

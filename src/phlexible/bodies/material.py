@@ -2,12 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-from phlexible.algebra.arrays import Finite, Positive, RelaxationTime, convert_fields
+from phlexible.algebra.arrays import Array, Finite, Positive, RelaxationTime, convert_fields
 from phlexible.bodies.sizes import HEAVY
 from phlexible.display import short_repr
 from phlexible.elements.maxwell import Maxwell, Relaxation
-from phlexible.elements.sections import AnySection, GeneralSection, UniformSection, VaryingSection, sampled_section
+from phlexible.elements.sections import (
+    AnySection,
+    GeneralSection,
+    UniformSection,
+    VaryingSection,
+    sampled_section,
+    sections_at,
+)
 from phlexible.errors import ParameterError, UnitWarning, warn_user
 
 # Isotropic linear elastic material with Kelvin-Voigt viscosity.
@@ -165,3 +173,36 @@ def refuse_relaxation(relaxation: Maxwell | None, form: str) -> None:
 def all_sections(section: AnySection) -> tuple[UniformSection, ...]:
     """Return all cross-sections of a table that varies along a beam, or the single uniform section, as a tuple."""
     return section.sections if isinstance(section, VaryingSection) else (section,)
+
+
+class WithSections:
+    """Base class of beams and rods, which have cross-sections along their length, of one material or of their own.
+
+    Attributes:
+        section: uniform, or varying along the length.
+        material: None: sections have stiffness and mass of their own.
+    """
+
+    section: Any
+    material: Material | None
+
+    @property
+    def viscosity(self) -> float:
+        """Kelvin-Voigt time of this beam or rod [s], the ratio of viscous to elastic stress per strain rate. It is
+        the value of its material or, without material, the largest value of its sections."""
+        if self.material is not None:
+            return self.material.viscosity
+        return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
+
+    def sections_at(self, x: Array) -> list[UniformSection]:
+        """Return the cross-section of this beam or rod at each of the positions x (k,) along it [m], as a list."""
+        return sections_at(self._section, x)
+
+    @property
+    def _section(self) -> AnySection:
+        assert isinstance(self.section, AnySection)
+        return self.section
+
+    @property
+    def _sections(self) -> tuple[UniformSection, ...]:
+        return all_sections(self._section)

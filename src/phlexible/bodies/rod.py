@@ -1,7 +1,7 @@
 """A geometrically exact rod: rigid sections with elastic elements between them (docs/theory.md, 8)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Literal
@@ -35,29 +35,19 @@ from phlexible.bodies.locations import (
     Origin,
     Start,
 )
-from phlexible.bodies.material import (
-    Material,
-    all_sections,
-    check_material,
-    relative_relaxation,
-    section_along,
-)
+from phlexible.bodies.material import Material, WithSections, check_material, relative_relaxation, section_along
 from phlexible.bodies.skin import Skin, tube_skin
 from phlexible.elements.line_functions import (
     gauss,
-    lagrange_slopes,
-    lagrange_values,
-    quadratic_slopes,
-    quadratic_values,
+    line_slopes,
+    line_values,
 )
 from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import (
     AnySection,
-    GeneralSection,
     Section,
     UniformSection,
     VaryingSection,
-    sections_at,
 )
 from phlexible.errors import AttachmentError, ParameterError
 from phlexible.leaves import leaf_function
@@ -202,7 +192,7 @@ class ElementShape:
 
 
 @dataclass(frozen=True)
-class Rod:
+class Rod(WithSections):
     """A slender body with arbitrarily large stretch, shear, bending and twist (Simo and Reissner), made of rigid
     cross-sections with elastic elements between them.
 
@@ -248,18 +238,10 @@ class Rod:
         check_material(self._section, self.material, self.length)
 
     @property
-    def viscosity(self) -> float:
-        """Kelvin-Voigt time of this rod [s], the ratio of viscous to elastic stress per strain rate. It is the
-        value of its material or, without material, the largest value of its sections."""
-        if self.material is not None:
-            return self.material.viscosity
-        return max(each.viscosity for each in all_sections(self._section) if isinstance(each, GeneralSection))
-
-    @property
     def relaxation(self) -> Maxwell | None:
         """Maxwell branches (spring and dashpot in series) of this rod's material or sections, with stiffnesses
         relative to the elastic stiffness; None without relaxation."""
-        return relative_relaxation(self.material, all_sections(self._section))
+        return relative_relaxation(self.material, self._sections)
 
     @property
     def node_positions(self) -> Array:
@@ -303,9 +285,7 @@ class Rod:
         functions there. These are values (g, order + 1) and derivatives with respect to arc length (g, order + 1)
         [1/m]. There are g = 1 or 2 points, equal to the order."""
         size, (points, weights) = self.length / self.elements, gauss(self.order)
-        if self.order == 1:
-            return points, weights, lagrange_values(points), lagrange_slopes(points, size)
-        return points, weights, quadratic_values(points), quadratic_slopes(points, size)
+        return points, weights, line_values(self.order, points), line_slopes(self.order, points, size)
 
     def element_shapes(self) -> tuple[ElementShape, ...]:
         """Return nodes, quadrature points and shape functions of all finite elements of this rod, from start to
@@ -348,20 +328,11 @@ class Rod:
         form: PortHamiltonianModel = leaf_function("rod_form")(self, dimension, gravity, *motion, (start, end))
         return form
 
-    def sections_at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of this rod at each of the positions x (k,) along it [m], as a list."""
-        return sections_at(self._section, x)
-
     def stiffness_at(self, x: Array) -> Array:
         """Return the stiffness matrices of the cross-sections of this rod, with shear (Timoshenko), at positions x
         (k,) [m], shape (k, 6, 6). They map strains to section forces (N, Q_y, Q_z, M_x, M_y, M_z). Without shear
         areas of the user, the whole area is used."""
         return stiffness_at(_shear_sections(self._section), self.material, Theory.TIMOSHENKO, x)
-
-    @property
-    def _section(self) -> AnySection:
-        assert isinstance(self.section, AnySection)
-        return self.section
 
     @property
     def _node_weights(self) -> Array:
@@ -398,16 +369,7 @@ def _with_shear_areas(section: UniformSection) -> UniformSection:
     with it, and sections given by matrices, are returned unchanged."""
     if not isinstance(section, Section) or section.shear_area_y is not None:
         return section
-    return Section(
-        section.area,
-        section.second_moment_y,
-        section.second_moment_z,
-        section.torsion_constant,
-        section.area,
-        section.shear_area_z,
-        section.shear_center,
-        section.mass_center,
-    )
+    return replace(section, shear_area_y=section.area)
 
 
 # Positions and orientations of the sections of a rod along a curve.

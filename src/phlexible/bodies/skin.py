@@ -184,3 +184,11 @@ def side_triangles(stations: int, count: int, is_round: bool) -> IntArray:
         quads.append(np.stack([a + first, a + second, b + second], axis=1))
         quads.append(np.stack([a + first, b + second, b + first], axis=1))
     return np.concatenate(quads).astype(np.int64)
+
+
+def split_faces(faces: IntArray) -> IntArray:
+    """Return ``faces`` (f, 4) of vertex indices, quadrilaterals, as triangles, shape (t, 3): each is split into
+    two. A face whose last two vertices are equal gives one triangle. Triangles (f, 3) are returned unchanged."""
+    if faces.shape[1] == 3:
+        return faces
+    return np.concatenate([faces[:, [0, 1, 2]], faces[faces[:, 2] != faces[:, 3]][:, [0, 2, 3]]])

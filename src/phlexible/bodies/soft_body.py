@@ -24,7 +24,7 @@ from phlexible.bodies.flexible.mesh_matrices import PlaneState
 from phlexible.bodies.flexible.user_mesh import check_elements, check_mesh, element_mesh, user_mesh
 from phlexible.bodies.locations import Interface, Location
 from phlexible.bodies.sizes import warn_of_size
-from phlexible.bodies.skin import Skin
+from phlexible.bodies.skin import Skin, split_faces
 from phlexible.bodies.soft_law import SoftLaw
 from phlexible.bodies.soft_mesh import (
     SoftMesh,
@@ -74,10 +74,10 @@ def surface_triangles(mesh: SoftMesh) -> IntArray:
     from outside, or all elements of a sheet. Quadrilaterals are split in two triangles. Only vertices of elements
     are used, no nodes in the middle of edges."""
     if mesh.is_sheet:
-        return _split_faces(mesh.corners)
+        return split_faces(mesh.corners)
     surface, corners = soft_surface(mesh, None), 3 if mesh.kind.is_simplex else 4
     assert surface is not None, "a solid has one"
-    return _split_faces(surface.nodes[surface.faces][:, :corners])[:, ::-1]  # whose faces are seen from inside
+    return split_faces(surface.nodes[surface.faces][:, :corners])[:, ::-1]  # whose faces are seen from inside
 
 
 def vertex_normals(positions: Array, triangles: IntArray) -> Array:
@@ -88,14 +88,6 @@ def vertex_normals(positions: Array, triangles: IntArray) -> Array:
     normals = np.zeros_like(positions)
     np.add.at(normals, triangles.ravel(), np.repeat(np.cross(b - a, c - a), 3, axis=0))
     return np.asarray(normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300))
-
-
-def _split_faces(faces: IntArray) -> IntArray:
-    """Return ``faces`` (f, 4) of vertex indices, quadrilaterals, as triangles, shape (t, 3): each is split into
-    two. A face whose last two vertices are equal gives one triangle. Triangles (f, 3) are returned unchanged."""
-    if faces.shape[1] == 3:
-        return faces
-    return np.concatenate([faces[:, [0, 1, 2]], faces[faces[:, 2] != faces[:, 3]][:, [0, 2, 3]]])
 
 
 def _checked_plane(name: str, value: object) -> str:

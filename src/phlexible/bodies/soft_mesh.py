@@ -14,7 +14,7 @@ from phlexible.algebra.sparse import summed_blocks
 from phlexible.bodies.flexible.element_mesh import CellKind, standard_element
 from phlexible.bodies.flexible.interfaces import refuse_left_out
 from phlexible.bodies.flexible.points import listed_points, points_where
-from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh, some_of
+from phlexible.bodies.flexible.user_mesh import CORNERS, UserMesh, refuse_elements
 from phlexible.bodies.locations import (
     Interface,
     Location,
@@ -26,13 +26,7 @@ from phlexible.bodies.locations import (
 )
 from phlexible.bodies.soft_law import Constitution, ElementStrains
 from phlexible.display import short_repr, written
-from phlexible.elements.line_functions import (
-    gauss,
-    lagrange_slopes,
-    lagrange_values,
-    quadratic_slopes,
-    quadratic_values,
-)
+from phlexible.elements.line_functions import gauss, line_slopes, line_values
 from phlexible.elements.maxwell import Maxwell
 from phlexible.errors import AttachmentError, ParameterError
 
@@ -44,6 +38,7 @@ if TYPE_CHECKING:
 
 FLAT = 1e-9
 """Volume or area of an element, relative to that of its extent, below which it is degenerate."""
+REMEDY = "; move their nodes, or mesh the body again"
 ROUND_OFF = 1e-13
 """Weight of a node in a mean below which it is zero."""
 
@@ -178,16 +173,18 @@ class SoftMesh:
         if self.is_sheet:
             R = np.asarray(np.linalg.qr(J, mode="r"))
             size = np.abs(R[..., 0, 0] * R[..., 1, 1])
-            self._refuse_marked(size.min(axis=1) <= FLAT * extent, "are flat, they have no area")
+            refuse_elements(size.min(axis=1) <= FLAT * extent, "are flat, they have no area" + REMEDY)
             gradients[..., :2] = np.einsum("eqba,qkb->eqka", np.linalg.inv(R), slopes)
             normal = np.cross(J[..., 0], J[..., 1])
             folded = (np.einsum("eqi,ei->eq", normal, normal[:, 0]) <= 0).any(axis=1)
-            self._refuse_marked(folded, "are folded over")
+            refuse_elements(folded, "are folded over" + REMEDY)
         else:
             determinant = np.linalg.det(J)
-            self._refuse_marked(np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
+            refuse_elements(
+                np.abs(determinant).min(axis=1) <= FLAT * extent, "are flat, they have no volume" + REMEDY
+            )
             folded = determinant.min(axis=1) * determinant.max(axis=1) < 0
-            self._refuse_marked(folded, "are folded: their volume is negative in places")
+            refuse_elements(folded, "are folded: their volume is negative in places" + REMEDY)
             size = np.abs(determinant)
             gradients[:] = np.einsum("eqba,qkb->eqka", np.linalg.inv(J), slopes)
         gradients[:, :, 0] = -gradients[:, :, 1:].sum(axis=2)  # so that no rigid motion strains
@@ -210,13 +207,6 @@ class SoftMesh:
         _, gradients, volumes = self.quadrature(self.strain_degree)
         volumes = thickness * volumes
         return ElementStrains(self.element_nodes, gradients, volumes, law, self.is_sheet, viscosity, relaxation)
-
-    def _refuse_marked(self, wrong: Any, what: str) -> None:
-        """Raise ``ParameterError`` if any element is marked in the array ``wrong`` (e,). The message lists these
-        elements and then says ``what`` is wrong, such as "are flat"."""
-        if wrong.any():
-            listed = some_of(np.flatnonzero(wrong))
-            raise ParameterError(f"mesh: elements {listed} {what}; move their nodes, or mesh the body again")
 
 
 def shape_functions(element: Any, at: Array) -> tuple[Array, Array]:
@@ -353,7 +343,7 @@ class SoftPoints(MaterialPoints):
             case Node(number):
                 return self._node_point(self._checked_node(number))
             case Interface(name) if name in self.groups:
-                return self._mean_point(self.groups[name].weights(self.mesh))
+                return MaterialPoint.of_nodes(self.groups[name].weights(self.mesh), self.dimension)
             case Interface(name):
                 known = ", ".join(map(repr, self.groups)) or "none"
                 raise AttachmentError(f"the body has no interface {name!r}; it has {known}")
@@ -403,25 +393,7 @@ class SoftPoints(MaterialPoints):
     def _node_point(self, node: int) -> MaterialPoint:
         """Return the material point at the node of this soft body with the index ``node``: a weighted sum of
         node positions whose weight is 1 there."""
-        weights = np.zeros(len(self.mesh.nodes))
-        weights[node] = 1.0
-        return MaterialPoint(np.zeros(3), self._matrix(weights), None, node)
-
-    def _mean_point(self, weights: Array) -> MaterialPoint:
-        """Return the material point of this soft body at the weighted mean of its nodes; ``weights`` has shape (N,)
-        and the sum 1. If only one weight is not zero, the point is marked as that node."""
-        nodes: IntArray = np.flatnonzero(weights)
-        return MaterialPoint(np.zeros(3), self._matrix(weights), None, int(nodes[0]) if len(nodes) == 1 else None)
-
-    def _matrix(self, weights: Array) -> Array:
-        """Return the matrix (3, d N) that computes the sum of the node positions of this soft body with these
-        ``weights`` (N,) from its coordinates. The coordinates are the d components of each of N nodes. Rows beyond
-        the dimension d are zero."""
-        d = self.dimension
-        shapes = np.zeros((3, d * len(weights)))
-        for axis in range(d):
-            shapes[axis, axis::d] = weights
-        return shapes
+        return MaterialPoint.of_nodes(np.eye(1, len(self.mesh.nodes), node)[0], self.dimension)
 
 
 # Surfaces of soft bodies that a pressure acts on, and its forces on their nodes (docs/theory.md, 5).
@@ -610,10 +582,11 @@ def _quadrature_over(mesh: SoftMesh, nodes: IntArray, dimension: int, degree: in
     x = mesh.positions[nodes]
     if dimension == 1:
         at, weights = gauss(degree // 2 + 1)
-        line = (lagrange_values(at), lagrange_slopes(at, 1.0))
-        if mesh.order == 2:
-            line = (quadratic_values(at)[:, [0, 2, 1]], quadratic_slopes(at, 1.0)[:, [0, 2, 1]])
-        return line[0], weights * np.linalg.norm(np.einsum("qm,fmi->fqi", line[1], x), axis=2)
+        ends_first = [0, *range(mesh.order, 0, -1)]
+        values, slopes = (
+            own[:, ends_first] for own in (line_values(mesh.order, at), line_slopes(mesh.order, at, 1.0))
+        )
+        return values, weights * np.linalg.norm(np.einsum("qm,fmi->fqi", slopes, x), axis=2)
     shapes = _weighted_shapes(mesh.kind if mesh.is_sheet else SIDES[mesh.kind], mesh.order, degree)
     weights = shapes[..., 0].sum(axis=1)
     a, b = (np.einsum("qm,fmi->fqi", shapes[..., k], x) for k in (1, 2))

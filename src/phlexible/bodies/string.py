@@ -32,10 +32,8 @@ from phlexible.bodies.string_law import StringLaw, TensionOnly
 from phlexible.display import short_repr
 from phlexible.elements.line_functions import (
     gauss,
-    lagrange_slopes,
-    lagrange_values,
-    quadratic_slopes,
-    quadratic_values,
+    line_slopes,
+    line_values,
 )
 from phlexible.elements.maxwell import Maxwell, Relaxation
 from phlexible.errors import AttachmentError, EquilibriumError, ParameterError
@@ -112,8 +110,7 @@ class StringMesh:
         """Return the derivatives d/ds of the shape functions of one element of this string, shape (q, order + 1)
         [1/m]. They are at q relative ``points`` between 0 and 1; s is the undeformed arc length. The first is
         computed as minus the sum of all others, so that the sum is exactly zero."""
-        functions = lagrange_slopes if self.order == 1 else quadratic_slopes
-        slopes = np.array(functions(points, self.element_length))
+        slopes = np.array(line_slopes(self.order, points, self.element_length))
         slopes[:, 0] = -slopes[:, 1:].sum(axis=1)
         return slopes
 
@@ -122,8 +119,8 @@ class StringMesh:
         of its shape functions there; each of shape (order + 1,). A position beyond the end belongs to the last
         element."""
         element = min(int(s / self.element_length), self.elements - 1)
-        functions = lagrange_values if self.order == 1 else quadratic_values
-        return self.element_nodes()[element], functions(np.asarray(s / self.element_length - element))
+        values = line_values(self.order, np.asarray(s / self.element_length - element))
+        return self.element_nodes()[element], values
 
 
 # The points of a string: nodes, where joints and loads can act, and everything between them.
@@ -181,10 +178,9 @@ class StringPoints(MaterialPoints):
         nodes, values = self.mesh.shape_functions(s)
         if is_node:
             nodes, values = np.array([nearest]), np.ones(1)
-        shapes = np.zeros((3, self.dimension * len(node_positions)))
-        for axis in range(self.dimension):
-            shapes[axis, nodes * self.dimension + axis] = values
-        return MaterialPoint(np.zeros(3), shapes, None, nearest if is_node else None)
+        weights = np.zeros(len(node_positions))
+        weights[nodes] = values
+        return MaterialPoint.of_nodes(weights, self.dimension)
 
 
 # A string at rest between two points: Newton's method from the inextensible catenary.

@@ -47,6 +47,18 @@ def quadratic_slopes(s: Array, length: float) -> Array:
     return np.stack([4 * s - 3, 4 - 8 * s, 4 * s - 1], axis=-1) / length
 
 
+def line_values(order: int, s: Array) -> Array:
+    """Return the linear (``order`` 1) or quadratic (2) Lagrange shape functions of a line element. Their values are
+    those at relative positions s (k,) in [0, 1], shape (k, order + 1)."""
+    return lagrange_values(s) if order == 1 else quadratic_values(s)
+
+
+def line_slopes(order: int, s: Array, length: float) -> Array:
+    """Return the derivatives d/dx of the linear (``order`` 1) or quadratic (2) Lagrange shape functions of a line
+    element. It has the given length [m]; positions s (k,) are relative, in [0, 1]; shape (k, order + 1) [1/m]."""
+    return lagrange_slopes(s, length) if order == 1 else quadratic_slopes(s, length)
+
+
 # Cubic Hermite functions of one line element: coordinate s in [0, 1].
 #
 # They interpolate (value, slope d/dx) at s = 0, then (value, slope d/dx) at s = 1, in this order.
@@ -56,42 +68,24 @@ def hermite_values(s: Array, length: float) -> Array:
     """Return the values of the four cubic Hermite shape functions of a beam element of the given ``length`` [m],
     shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The functions multiply
     deflection and its derivative dw/dx at the start, then at the end."""
-    return np.stack(
-        [
-            (1 - s) ** 2 * (1 + 2 * s),
-            length * s * (1 - s) ** 2,
-            s**2 * (3 - 2 * s),
-            length * s**2 * (s - 1),
-        ],
-        axis=-1,
-    )
+    start = (1 - s) ** 2 * (1 + 2 * s), length * s * (1 - s) ** 2
+    end = s**2 * (3 - 2 * s), length * s**2 * (s - 1)
+    return np.stack([*start, *end], axis=-1)
 
 
 def hermite_slopes(s: Array, length: float) -> Array:
     """Return the first derivatives d/dx of the four cubic Hermite shape functions of a beam element of the given
     ``length`` [m], shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The functions
     multiply deflection and its derivative dw/dx at the start, then at the end."""
-    return np.stack(
-        [
-            6 * s * (s - 1) / length,
-            (1 - s) * (1 - 3 * s),
-            6 * s * (1 - s) / length,
-            s * (3 * s - 2),
-        ],
-        axis=-1,
-    )
+    start = 6 * s * (s - 1) / length, (1 - s) * (1 - 3 * s)
+    end = 6 * s * (1 - s) / length, s * (3 * s - 2)
+    return np.stack([*start, *end], axis=-1)
 
 
 def hermite_curvatures(s: Array, length: float) -> Array:
     """Return the second derivatives d2/dx2 of the four cubic Hermite shape functions of a beam element of the
     given ``length`` [m], shape (k, 4). They are evaluated at relative positions s (k,) between 0 and 1. The
     functions multiply deflection and its derivative dw/dx at the start, then at the end."""
-    return np.stack(
-        [
-            (12 * s - 6) / length**2,
-            (6 * s - 4) / length,
-            (6 - 12 * s) / length**2,
-            (6 * s - 2) / length,
-        ],
-        axis=-1,
-    )
+    start = (12 * s - 6) / length**2, (6 * s - 4) / length
+    end = (6 - 12 * s) / length**2, (6 * s - 2) / length
+    return np.stack([*start, *end], axis=-1)

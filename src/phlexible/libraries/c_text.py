@@ -46,6 +46,12 @@ def records(kind: str, fields: str, arrays: Mapping[str, Iterable[Sequence[str |
         yield array_of(kind, name, [f"{{{row}}}" for row in rows], "{0}")
 
 
+def integer_fields(entry: type[tuple[int, ...]]) -> str:
+    """Return the fields of a C struct of integers, "int begin, count;", which has those of the named tuple class
+    ``entry`` in their order."""
+    return f"int {', '.join(entry._fields)};"  # type: ignore[attr-defined]
+
+
 def bit_patterns(name: str, values: NDArray[np.uint64]) -> str:
     """Return the C source line that defines a constant aligned array ``name`` of 64-bit words (``values``) in
     hexadecimal. The words may stand for integers or floating-point numbers; an empty array gets one zero."""

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from phlexible.algebra.number_tape import FIRST, TapeOperation
 from phlexible.description.interactions.feedback import Feedback, transition_matrices
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
-from phlexible.libraries.c_text import bit_patterns, integers, quoted, real, reals, records
+from phlexible.libraries.c_text import bit_patterns, integer_fields, integers, quoted, real, reals, records
 from phlexible.libraries.linking import HERE
 from phlexible.libraries.outputs import Output, Outputs, OutputTables
 from phlexible.libraries.parameters import ParameterData, parameters_in_c
@@ -190,11 +191,14 @@ def targets_at(feedbacks: Sequence[Feedback], times: Array) -> Array:
 NEVER = 2**62
 BLOCK = 16  # steps that model.c takes at a time
 # Integers of a source of measurements and of a controller, in the order of ``_measured``.
-SOURCE = (
-    "int vectors, items, functions, terms, chords, parts, moves, base, shapes, numbers, vector_count, shape_count,"
-    " item_count, function_count, term_count, chord_count, part_count, first, measured_count;"
+SourceEntry = namedtuple(
+    "SourceEntry",
+    "vectors items functions terms chords parts moves base shapes numbers vector_count shape_count item_count"
+    " function_count term_count chord_count part_count first measured_count",
 )
-CONTROLLER = "int begin, end, count, order, size, queue, numbers, target, first_actuator, actuators;"
+ControllerEntry = namedtuple(
+    "ControllerEntry", "begin end count order size queue numbers target first_actuator actuators"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -535,10 +539,12 @@ class ModelData:
         store_columns([*self.loads.columns, *self.targets.columns])
         for source in self.outputs.sources:
             (rows, base, shapes), (items, functions, terms, chords, parts, weights), _ = source.reading.arguments
-            indices = [store(rows), store(items), store(functions), store(terms), store(chords), store(parts)]
-            indices += [store(source.moves), store_reals(base), store_reals(shapes), store_reals(weights)]
-            lengths = [len(x) for x in (rows, shapes, items, functions, terms, chords, parts)]
-            sources.append([*indices, *lengths, source.first, source.count])
+            arrays = {"vector": rows, "item": items, "function": functions}
+            arrays |= {"term": terms, "chord": chords, "part": parts}
+            begins = {f"{name}s": store(array) for name, array in arrays.items()} | {"moves": store(source.moves)}
+            begins |= {"base": store_reals(base), "shapes": store_reals(shapes), "numbers": store_reals(weights)}
+            lengths = {f"{name}_count": len(array) for name, array in (arrays | {"shape": shapes}).items()}
+            sources.append(SourceEntry(**begins, **lengths, first=source.first, measured_count=source.count))
         shift = self._tape_begin - FIRST
         for number in self.outputs.entries:
             groups = [own for _, own in number.terms] if number.kind is TapeOperation.SUM else [number.of]
@@ -547,9 +553,10 @@ class ModelData:
             first = store(np.array(indices, dtype=np.int64)), store_reals(np.array(own))
             tape.append((number.kind.value, first[0], len(number.terms), first[1]))
         for each in self.controllers:
-            sizes = each.begin, each.end, each.count, each.order, each.size, each.queue
-            at = store_reals(each.constants), each.target_column, len(actuators), len(each.targets)
-            controllers.append(sizes + at)
+            sizes = {name: getattr(each, name) for name in ("begin", "end", "count", "order", "size", "queue")}
+            at = {"numbers": store_reals(each.constants), "target": each.target_column}
+            at |= {"first_actuator": len(actuators), "actuators": len(each.targets)}
+            controllers.append(ControllerEntry(**sizes, **at))
             for target in each.targets:
                 direction = -1 if target.direction is None else store_reals(np.asarray(target.direction))
                 actuators.append((target.column, target.begin, target.size, direction))
@@ -558,10 +565,10 @@ class ModelData:
     def _outputs(self) -> Iterable[str]:
         found = self._measured
         yield f"#define PH_REALS {len(found.reals) + 2}"
-        yield from records("ph_controller", CONTROLLER, {"ph_controllers": found.controllers})
+        yield from records("ph_controller", integer_fields(ControllerEntry), {"ph_controllers": found.controllers})
         yield from records("ph_actuator", "int column, begin, size, direction;", {"ph_actuators": found.actuators})
         yield integers("ph_integers", found.whole)
-        yield from records("ph_source", SOURCE, {"ph_sources": found.sources})
+        yield from records("ph_source", integer_fields(SourceEntry), {"ph_sources": found.sources})
         yield from records("ph_number", "int kind, first, count, weight;", {"ph_tape": found.tape})
         described = [
             (quoted(x.name), quoted(x.unit), x.begin, x.end, x.size, int(x.is_acceleration))

@@ -6,12 +6,10 @@ from itertools import islice, pairwise
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.caching import cached_on_owner
-from phlexible.algebra.sparse import as_array, lu_factors, nearest_point
+from phlexible.algebra.sparse import as_array, linked_groups, lu_factors, nearest_point
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.beam.strain import Strain, linear_stiffness
@@ -118,8 +116,7 @@ def _unsupported_groups(mechanism: Mechanism) -> list[set[PlacedBody]]:
     links += [_bodies_of_part(part) for part in parts]
     pairs = [(number[a], number[b]) for own, _ in links for a, b in pairwise(own)]
     ends = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), (len(number), len(number)))
-    labels = connected_components(graph, directed=False)[1]
+    labels = linked_groups(ends, len(number))
     groups: dict[int, set[PlacedBody]] = {}
     for placed, label in zip(mechanism.bodies, labels.tolist(), strict=True):
         groups.setdefault(label, set()).add(placed)

@@ -8,12 +8,10 @@ from math import sqrt
 from typing import Annotated
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.algebra.rotations import cross
+from phlexible.algebra.sparse import linked_groups
 from phlexible.elements.sections import CircularSection, RectangularSection, UniformSection
 from phlexible.errors import ParameterError
 
@@ -173,9 +171,7 @@ def shells_in_matter(surface: Triangulation) -> int:
     """
     corners = _joined_corners(surface)
     count, t = int(corners.max()) + 1, len(corners)
-    pairs = (np.repeat(np.arange(t), 3), t + corners.ravel())
-    graph = sparse.coo_array((np.ones(3 * t), pairs), shape=(t + count, t + count))
-    _, shell = connected_components(graph.tocsr(), directed=False)
+    shell = linked_groups((np.repeat(np.arange(t), 3), t + corners.ravel()), t + count)
     numbers = np.unique(shell[:t])
     wrong = 0
     for number in numbers if 1 < len(numbers) <= MOST_SHELLS else ():
@@ -337,8 +333,8 @@ def shading_vertices(vertices: Array, triangles: IntArray) -> tuple[IntArray, Ar
     ends = _next_corners(two)
     first, second = np.where(is_turned, ends, two), np.where(is_turned, two, ends)
     links = np.concatenate([one, _next_corners(one)]), np.concatenate([first, second])
-    graph = coo_array((np.ones(len(links[0])), links), (len(corners), len(corners)))
-    count, labels = connected_components(graph, directed=False)
+    labels = linked_groups(links, len(corners))
+    count = int(labels.max(initial=-1)) + 1
     indices = np.zeros(count, dtype=np.int64)
     indices[labels] = corners
     sums = np.zeros((count, 3))

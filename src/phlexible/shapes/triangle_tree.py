@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from math import pi
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
+from phlexible.algebra.sparse import linked_groups
 from phlexible.shapes.surfaces import SMOOTH, Triangulation, merged_vertices
 
 LEAF = 4
@@ -211,9 +210,7 @@ def _plane_faces(normals: Array, edges: IntArray) -> IntArray:
     is_same = edges[order][1:] == edges[order][:-1]
     one, two = order[:-1][is_same] // 3, order[1:][is_same] // 3
     is_flat = np.linalg.norm(normals[one] - normals[two], axis=1) < FLAT
-    links = one[is_flat], two[is_flat]
-    graph = coo_array((np.ones(len(links[0])), links), (len(normals), len(normals)))
-    labels = connected_components(graph, directed=False)[1].astype(np.int64)
+    labels = linked_groups((one[is_flat], two[is_flat]), len(normals))
     return np.asarray(np.where(np.bincount(labels)[labels] > 1, labels, -1))
 
 

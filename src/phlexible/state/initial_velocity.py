@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray
 from phlexible.algebra.rotations import cross_matrix
-from phlexible.algebra.sparse import Matrix, is_small, smallest_solution
+from phlexible.algebra.sparse import Matrix, is_small, linked_groups, smallest_solution
 from phlexible.bodies.locations import Interface
 from phlexible.bodies.mechanics.floating import split_velocity
 from phlexible.description.interactions.drives import Drive
@@ -380,8 +379,7 @@ def _velocities_left_out(system: System) -> list[tuple[int, bool]]:
         else:
             held |= set(on)
     ends = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    graph = sparse.coo_array((np.ones(len(links)), (ends[0], ends[1])), (len(bodies), len(bodies)))
-    groups, found = connected_components(graph, directed=False)[1], []
+    groups, found = linked_groups(ends, len(bodies)), []
     for number in np.unique(groups[ends]):
         members = np.flatnonzero(groups == number).tolist()
         speeds = {index: speed for index in members if (speed := bodies[index].velocity) is not None}

@@ -62,7 +62,7 @@ from phlexible.bodies.beam.strain import (
 from phlexible.bodies.body import Body, BodyData
 from phlexible.bodies.floating_body import MODAL, FloatingBody
 from phlexible.bodies.locations import End, Location, Start
-from phlexible.bodies.material import Material, all_sections, check_material, relative_relaxation, section_along
+from phlexible.bodies.material import Material, WithSections, check_material, relative_relaxation, section_along
 from phlexible.bodies.mechanics.floating import elastic_mass
 from phlexible.bodies.sizes import warn_of_damping
 from phlexible.bodies.skin import Skin, tube_skin
@@ -70,11 +70,9 @@ from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.display import short_repr
 from phlexible.elements.sections import (
     AnySection,
-    GeneralSection,
     UniformSection,
     VaryingSection,
     least_width,
-    sections_at,
 )
 from phlexible.errors import ParameterError
 from phlexible.shapes.surfaces import Color, outline_of
@@ -106,7 +104,7 @@ BeamTheory = Annotated[Theory | Literal["euler_bernoulli", "timoshenko"], option
 
 
 @dataclass(frozen=True)
-class Beam(Body):
+class Beam(WithSections, Body):
     """A straight elastic beam along its local x axis, from ``start`` (x = 0) to ``end`` (x = length). Its
     deflections are small relative to its body frame.
 
@@ -187,31 +185,10 @@ class Beam(Body):
         for section in {*self._sections}:
             check_section(section, self.material, theory, self.rotary_inertia)
 
-    @property
-    def viscosity(self) -> float:
-        """Kelvin-Voigt time of this beam [s], the ratio of viscous to elastic stress per strain rate. It is the
-        value of its material or, without material, the largest value of its sections."""
-        if self.material is not None:
-            return self.material.viscosity
-        return max(each.viscosity for each in self._sections if isinstance(each, GeneralSection))
-
     def radii_of_gyration(self, x: Array) -> tuple[Array, Array]:
         """Return the radii of gyration [m] of the cross-sections of this beam at positions x (k,) [m]: for the
         extent along local y and along local z, each of shape (k,)."""
         return gyration_at(self._section, x)
-
-    def sections_at(self, x: Array) -> list[UniformSection]:
-        """Return the cross-section of this beam at each of the positions x (k,) along it [m], as a list."""
-        return sections_at(self._section, x)
-
-    @property
-    def _section(self) -> AnySection:
-        assert isinstance(self.section, AnySection)
-        return self.section
-
-    @property
-    def _sections(self) -> tuple[UniformSection, ...]:
-        return all_sections(self._section)
 
     @property
     def mass(self) -> float:

@@ -1,6 +1,6 @@
 """Finite elements along a beam: coordinates, fields, section properties, inertia (docs/theory.md, 2 and 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -145,14 +145,7 @@ class Family(IntEnum):
     TORSION = 3
 
 
-FAMILIES = (
-    Family.AXIAL,
-    Family.BENDING_Y,
-    Family.BENDING_Y,
-    Family.BENDING_Z,
-    Family.BENDING_Z,
-    Family.TORSION,
-)
+FAMILIES = (Family.AXIAL, *(Family.BENDING_Y,) * 2, *(Family.BENDING_Z,) * 2, Family.TORSION)
 INNER_FAMILIES = FAMILIES[1:]
 
 
@@ -474,29 +467,31 @@ def stiffness_at(section: AnySection, material: Material | None, theory: Theory,
     """Return the stiffness matrices of a beam's cross-sections at k positions x [m], shape (k, 6, 6). They map six
     strains to section forces (N, Q_y, Q_z, M_x, M_y, M_z). Of a geometric section they follow from ``material``,
     with zero shear entries in Euler-Bernoulli ``theory``; a ``GeneralSection`` has its own matrix."""
-    if not isinstance(section, VaryingSection):
-        return np.broadcast_to(section_stiffness(section, material, theory), (len(x), 6, 6))
-    return np.array([section_stiffness(each, material, theory) for each in sections_at(section, x)])
+    return _values_at(section, x, lambda own: section_stiffness(own, material, theory))
 
 
 def moments_at(section: AnySection, material: Material | None, x: Array) -> Array:
     """Return the mass moments of a beam's cross-sections at k positions x [m], shape (k, 3, 3) [kg/m, kg, kg m].
     They are integrals of density times (1, y, z) (1, y, z)^T over the area, with the density of ``material``. A
     ``GeneralSection`` has moments of its own."""
-    if not isinstance(section, VaryingSection):
-        return np.broadcast_to(section_moments(section, material), (len(x), 3, 3))
-    return np.array([section_moments(each, material) for each in sections_at(section, x)])
+    return _values_at(section, x, lambda own: section_moments(own, material))
 
 
 def gyration_at(section: AnySection, x: Array) -> tuple[Array, Array]:
     """Return the radii of gyration [m] of a beam's cross-sections at k positions x [m]: for the extent along y and
     along z, each of shape (k,). They are roots of second moment over area; for a ``GeneralSection``, roots of
     bending over axial stiffness."""
-    if not isinstance(section, VaryingSection):
-        across_y, across_z = section.radii_of_gyration
-        return np.full(len(x), across_y), np.full(len(x), across_z)
-    radii = np.array([each.radii_of_gyration for each in sections_at(section, x)])
+    radii = _values_at(section, x, lambda own: np.array(own.radii_of_gyration))
     return radii[:, 0], radii[:, 1]
+
+
+def _values_at(section: AnySection, x: Array, value: Callable[[UniformSection], Array]) -> Array:
+    """Return a ``value`` of the cross-section at each of k positions x [m] along a beam, an array of shape
+    (k, ...)."""
+    if not isinstance(section, VaryingSection):
+        own = value(section)
+        return np.broadcast_to(own, (len(x), *own.shape))
+    return np.array([value(each) for each in sections_at(section, x)])
 
 
 def check_section(section: UniformSection, material: Material | None, theory: Theory, rotary_inertia: bool) -> None:
@@ -547,16 +542,9 @@ def section_stiffness(section: UniformSection, material: Material | None, theory
         return section.stiffness_matrix
     assert material is not None, "checked by the beam"
     bending, shearing = material.youngs_modulus, material.shear_modulus
-    result = np.diag(
-        [
-            bending * section.area,
-            0.0,
-            0.0,
-            shearing * section.torsion_constant,
-            bending * section.second_moment_y,
-            bending * section.second_moment_z,
-        ]
-    )
+    forces = bending * section.area, 0.0, 0.0
+    twist, bends = shearing * section.torsion_constant, (section.second_moment_y, section.second_moment_z)
+    result = np.diag([*forces, twist, *(bending * each for each in bends)])
     if theory is Theory.TIMOSHENKO:
         areas, (y, z) = section.shear_areas(material.poissons_ratio), getattr(section, "shear_center", (0.0, 0.0))
         at_center = np.zeros((2, 6))  # v' - theta_z and w' + theta_y of the shear centre

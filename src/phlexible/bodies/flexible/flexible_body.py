@@ -33,7 +33,7 @@ from phlexible.bodies.flexible.from_matrices import (
     nodal_model,
 )
 from phlexible.bodies.flexible.inertia import MEAN_AXIS, mesh_moments
-from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, user_interfaces
+from phlexible.bodies.flexible.interfaces import InterfaceSpec, MeshInterface, mesh_interface, user_interfaces
 from phlexible.bodies.flexible.mesh_matrices import (
     ElementMaterials,
     PlaneState,
@@ -45,7 +45,7 @@ from phlexible.bodies.flexible.mesh_matrices import (
 from phlexible.bodies.flexible.plate_body import (
     PlatePoints,
     body_of_plate,
-    plate_interfaces,
+    plate_interface,
     plate_skin,
     plate_stress_shapes,
 )
@@ -249,12 +249,13 @@ class FlexibleBody(Body):
         check_units([material] if isinstance(material, Material) else list(material.values()))
         warn_of_stiff_elements(elements)
         made_of: ElementMaterials | PlateSection = materials
+        of_mesh = source, elements, materials.thickness
         if not is_plate:
-            ports = user_interfaces(interfaces, source, elements, materials.thickness)
+            ports = user_interfaces(interfaces, mesh_interface, *of_mesh)
             data, body = _body_of_mesh(elements, materials, ports, choice, folder)
         else:
             made_of = plate_section(elements, materials, option("theory", theory, PlateTheory), kind)
-            ports = plate_interfaces(interfaces, source, elements, materials.thickness)
+            ports = user_interfaces(interfaces, plate_interface, *of_mesh)
             data, body = body_of_plate(elements, materials, made_of, ports, choice, folder)
         warn_of_size(data.mass, elements.geometry, SCALED)
         numbers = data, body.frequencies, body.effective_mass, body.shape_counts
@@ -460,7 +461,7 @@ def _body_of_mesh(
     the same, or computed by ``condense`` and stored there. ``materials`` are the elements' elastic constants,
     ``interfaces`` the loaded regions, ``choice`` the user's options."""
     d = mesh.dimension
-    nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d)
+    nodal_mass, unknowns = mass_matrix(mesh, materials), mesh_unknowns(mesh.nodes, d, d)
     is_linear = choice.strain is MeshStrain.LINEAR
 
     def make() -> StoredShapes:

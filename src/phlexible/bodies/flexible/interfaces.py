@@ -63,18 +63,18 @@ class MeshInterface:
 
 
 def user_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
+    interfaces: Mapping[str, InterfaceSpec] | None, make: Callable[..., MeshInterface], *of_mesh: object
 ) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a solid or plane mesh that a user described
-    by name. Each has nodes, centroid, a matrix for its mean motion, and an area vector. ``source`` is the user's
-    mesh, ``mesh`` the same mesh with elements. None gives an empty tuple. Raise ``ParameterError`` for regions
-    without area, or two rigid interfaces that share nodes.
+    """Return the interfaces (regions on which joints and loads act) of a solid, plane mesh or plate that a user
+    described by name. Each has nodes, centroid, a matrix for its mean motion, and an area vector. ``make``, for
+    example ``mesh_interface``, makes one from its name, choice of nodes, kind and the arguments ``of_mesh``. None
+    gives an empty tuple. Raise ``ParameterError`` for regions without area, or two rigid or hinged interfaces that
+    share nodes.
 
     Raises:
         ParameterError: no such group or nodes, fewer nodes than have an area, or two rigid ones that share nodes.
     """
-    specs = named_specs(interfaces, InterfaceKind)
-    result = tuple(_mesh_interface(*spec, source, mesh, thickness) for spec in specs)
+    result = tuple(make(*spec, *of_mesh) for spec in named_specs(interfaces, InterfaceKind))
     refuse_shared_nodes(result)
     return result
 
@@ -112,7 +112,7 @@ def refuse_shared_nodes(interfaces: tuple[MeshInterface, ...]) -> None:
                 )
 
 
-def _mesh_interface(
+def mesh_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     """Return one interface (region on which joints and loads act) of a solid or plane mesh from a user's choice of

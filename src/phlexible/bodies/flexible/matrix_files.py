@@ -148,10 +148,10 @@ def read_abaqus(file: Path) -> dict[str, LabelledMatrix]:
     if width == 5:
         entries = {}
         for a, i, b, j, value in rows:
-            entries[_abaqus_label(int(a), int(i)), _abaqus_label(int(b), int(j))] = _parse_number(value)
+            entries[_abaqus_label(int(a), int(i)), _abaqus_label(int(b), int(j))] = real_number(value)
         return {file.stem: labelled(entries, is_symmetric=True)}
     pairs = np.array([(int(a) - 1, int(b) - 1) for a, b, _ in rows])
-    values = np.array([_parse_number(value) for *_, value in rows])
+    values = np.array([real_number(value) for *_, value in rows])
     size = int(pairs.max()) + 1
     return {file.stem: unlabelled(sparse.csr_array((values, pairs.T), shape=(size, size)))}
 
@@ -165,11 +165,6 @@ def _abaqus_label(node: int, component: int) -> tuple[int, int]:
     """Return the label (node, component) of an unknown of an Abaqus matrix. Internal unknowns, with node numbers
     that are not positive, get component 0 (scalar)."""
     return (node, component) if node > 0 else (node, 0)
-
-
-def _parse_number(text: str) -> float:
-    """Return the real number in a text, whose exponent may be written with D as in Fortran, as a float."""
-    return float(text.lower().replace("d", "e"))
 
 
 # Mass and stiffness in Ansys's ``.full`` files, by the package ansys-mapdl-reader.

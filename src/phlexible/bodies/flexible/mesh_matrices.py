@@ -110,15 +110,8 @@ def element_materials(
         raise ParameterError(f"materials of one body must have the same viscosity, got {sorted(viscosities)}")
     is_strained = dimension == 2 and plane is PlaneState.STRAIN
     constants = np.array([_constants(material, dimension, plane) for material in materials])[owner] * thickness
-    return ElementMaterials(
-        constants[:, 0],
-        constants[:, 1],
-        constants[:, 2],
-        viscosities.pop(),
-        thickness,
-        is_strained,
-        relaxations.pop(),
-    )
+    lame, shear, density = constants.T
+    return ElementMaterials(lame, shear, density, viscosities.pop(), thickness, is_strained, relaxations.pop())
 
 
 def _constants(material: Material, dimension: int, plane: PlaneState) -> tuple[float, float, float]:

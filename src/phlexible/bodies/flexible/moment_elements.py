@@ -211,28 +211,28 @@ def _monomials(points: Array, powers: list[tuple[int, int]], orders: tuple[int, 
 
 
 @dataclass(frozen=True, eq=False)
-class MixedBending:
-    """Bending of a thin plate of N nodes with q unknowns: u, v, w of each node, then two rotations about each edge,
-    at its ends.
+class PlateMatrices:
+    """Stiffness matrix of a plate of N nodes with q unknowns, and what follows from the unknowns at nodes.
 
-    Nodal rotations are gradients of w, which follow from the rotations of an edge and from w along it: at its
-    middle, and at vertices the mean over the edges there (on the rim over those of the rim).
+    Of mixed elements, q are u, v, w of each node, then two rotations about each edge, at its ends. Nodal rotations
+    are gradients of w, which follow from the rotations of an edge and from w along it: at its middle, and at
+    vertices the mean over the edges there (on the rim over those of the rim).
 
     Attributes:
-        stiffness: without stretching, shape (q, q).
+        stiffness: shape (q, q); of ``mixed_bending`` without stretching.
         unknowns: node and component of q.
         nodal: unknowns of ``plate_unknowns`` as linear functions of q, shape (5 N, q).
         moments: xx, yy, xy at each node as linear functions of q, the mean of the triangles there, shape (3 N, q)
-            [N].
+            [N]; None: of elements with shear.
     """
 
     stiffness: sparse.csr_array
     unknowns: Unknowns
     nodal: sparse.csr_array
-    moments: sparse.csr_array
+    moments: sparse.csr_array | None = None
 
 
-def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
+def mixed_bending(mesh: ElementMesh, section: PlateSection) -> PlateMatrices:
     """Return stiffness matrix and unknowns of thin-plate bending on straight triangles by mixed elements (Hellan,
     Herrmann, Johnson). Bending moments are eliminated in each element. Unknowns are displacements u, v, w of all
     nodes (u and v without stiffness) and two rotations about each edge. Matrices from them to nodal displacements
@@ -263,7 +263,7 @@ def mixed_bending(mesh: ElementMesh, section: PlateSection) -> MixedBending:
     axes[nodes:, 1] = -np.repeat(moments.normals[:, 0], 2)
     unknowns = Unknowns(3, node, component, mesh.nodes[node], axes)
     nodal = _unknown_matrix(mesh, moments, middles)
-    return MixedBending(stiffness, unknowns, nodal, _moment_matrix(mesh, moments, solution, indices, len(node)))
+    return PlateMatrices(stiffness, unknowns, nodal, _moment_matrix(mesh, moments, solution, indices, len(node)))
 
 
 def _moment_matrix(

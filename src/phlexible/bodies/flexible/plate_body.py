@@ -1,6 +1,5 @@
 """The floating body of a plate: interfaces, points, skin, stress (docs/theory.md, 2 and 3)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,18 +12,15 @@ from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.inertia import mesh_moments
 from phlexible.bodies.flexible.interfaces import (
     InterfaceKind,
-    InterfaceSpec,
     MeshInterface,
     MeshRegion,
     mean_rows,
-    named_specs,
     outward_area,
     quadrature_basis,
-    refuse_shared_nodes,
     region_of,
 )
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, mass_matrix, stiffness_matrix
-from phlexible.bodies.flexible.moment_elements import mixed_bending
+from phlexible.bodies.flexible.moment_elements import PlateMatrices, mixed_bending
 from phlexible.bodies.flexible.plate_elements import (
     UNKNOWNS,
     PlateElement,
@@ -52,25 +48,7 @@ from phlexible.errors import ParameterError
 ON_A_LINE = 1e-9
 
 
-def plate_interfaces(
-    interfaces: Mapping[str, InterfaceSpec] | None, source: UserMesh, mesh: ElementMesh, thickness: float
-) -> tuple[MeshInterface, ...]:
-    """Return the interfaces (regions on which joints and loads act) of a plate that a user described by name.
-    Their mean motion is averaged over the area of their elements or, if they contain no whole element, over their
-    edges. ``source`` is the user's mesh. None gives an empty tuple. Raise ``ParameterError`` if two rigid or
-    hinged interfaces share nodes.
-
-    Raises:
-        ParameterError: no such group or nodes, nodes that cover no edge, nodes that a mean leaves out, a hinged
-            interface on one line, or two that move as one and share nodes.
-    """
-    specs = named_specs(interfaces, InterfaceKind)
-    result = tuple(_plate_interface(*spec, source, mesh, thickness) for spec in specs)
-    refuse_shared_nodes(result)
-    return result
-
-
-def _plate_interface(
+def plate_interface(
     name: str, nodes: Any, kind: InterfaceKind, source: UserMesh, mesh: ElementMesh, thickness: float
 ) -> MeshInterface:
     """Return one interface (region on which joints and loads act) of a plate from a user's choice of ``nodes``.
@@ -292,36 +270,22 @@ def plate_stress_shapes(points: PlatePoints, section: PlateSection, nodes: IntAr
 # The floating body of a plate (docs/theory.md, 2 and 3).
 
 
-@dataclass(frozen=True, eq=False)
-class _PlateModel:
-    """Mass and stiffness matrices of a plate over its q unknowns, shape (q, q), with the matrices that give nodal
-    unknowns and moments.
-    """
-
-    mass: sparse.csr_array
-    stiffness: sparse.csr_array
-    unknowns: Unknowns
-    nodal: sparse.csr_array
-    moments: sparse.csr_array | None = None
-
-
 def _plate_model(
     mesh: ElementMesh, materials: ElementMaterials, section: PlateSection, nodal_mass: sparse.csr_array
-) -> _PlateModel:
-    """Return mass matrix, stiffness matrix and unknowns of a plate as a record. Elements with shear have nodal
+) -> tuple[sparse.csr_array, PlateMatrices]:
+    """Return mass matrix, stiffness matrix and unknowns of a plate. Elements with shear have nodal
     displacements and rotations as unknowns. For mixed elements (Hellan, Herrmann, Johnson), membrane stiffness is
     added to their bending stiffness, and the nodal mass matrix is transformed to their unknowns. ``nodal_mass`` is
     the mass matrix of one displacement component; ``section`` has thickness and stiffness."""
     mass = plate_mass(nodal_mass, section)
     if section.element is PlateElement.SHEAR:
         nodal = sparse.eye_array(mass.shape[0], format="csr")
-        return _PlateModel(mass, plate_stiffness(mesh, section), plate_unknowns(mesh), nodal)
+        return mass, PlateMatrices(plate_stiffness(mesh, section), plate_unknowns(mesh), nodal)
     bent = mixed_bending(mesh, section)
     in_plane = np.flatnonzero((bent.unknowns.component == 0) | (bent.unknowns.component == 1))
     spread = sparse.eye_array(bent.stiffness.shape[0], format="csr")[:, in_plane]
     stiffness = sparse.csr_array(bent.stiffness + spread @ stiffness_matrix(mesh, materials) @ spread.T)
-    mass_of_unknowns = sparse.csr_array(bent.nodal.T @ mass @ bent.nodal)
-    return _PlateModel(mass_of_unknowns, stiffness, bent.unknowns, bent.nodal, bent.moments)
+    return sparse.csr_array(bent.nodal.T @ mass @ bent.nodal), replace(bent, stiffness=stiffness)
 
 
 def body_of_plate(
@@ -344,9 +308,9 @@ def body_of_plate(
     is_linear = choice.strain is MeshStrain.LINEAR
 
     def make() -> StoredShapes:
-        model = _plate_model(mesh, materials, section, nodal_mass)
+        mass, model = _plate_model(mesh, materials, section, nodal_mass)
         ports = tuple(replace(port, rows=np.asarray(model.nodal.T @ port.rows.T).T) for port in interfaces)
-        result = condense(model.mass, model.stiffness, model.unknowns, ports, choice)
+        result = condense(mass, model.stiffness, model.unknowns, ports, choice)
         shapes = np.asarray(model.nodal @ result.shapes)
         nodal_moments = np.zeros((0, 3, shapes.shape[1]))
         if model.moments is not None:

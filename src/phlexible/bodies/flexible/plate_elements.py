@@ -10,7 +10,7 @@ from scipy import sparse
 from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import CellKind, ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials, assembled
-from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.flexible.structure import Unknowns, mesh_unknowns
 from phlexible.elements.maxwell import Maxwell
 
 # Stiffness and mass of a plate for each of its area (docs/theory.md, 3).
@@ -391,8 +391,7 @@ def _condensation(mesh: ElementMesh, section: PlateSection, shear: ShearInterpol
 def plate_unknowns(mesh: ElementMesh) -> Unknowns:
     """Return node, component and position of each of the unknowns of a plate, five for each node of the finite
     element mesh. They are the displacements u, v, w, then the rotations about x and y, node after node."""
-    node = np.repeat(np.arange(mesh.node_count), UNKNOWNS)
-    return Unknowns(3, node, np.tile(np.arange(UNKNOWNS), mesh.node_count), mesh.nodes[node])
+    return mesh_unknowns(mesh.nodes, 3, UNKNOWNS)
 
 
 def plate_mass(nodal_mass: sparse.csr_array, section: PlateSection) -> sparse.csr_array:

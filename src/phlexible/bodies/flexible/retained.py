@@ -310,13 +310,12 @@ def _reduced_strain(strain: StrainEnergy, frequencies: Array, small: Array, basi
     geometric = np.zeros((k, k, k))
     unrelaxed = []
     for row, linear in enumerate(strain.rows):
-        if not linear.any():
-            slopes = strain.squares[strain.square_strain == row] @ basis
-            unrelaxed.append((slopes.T * strain.factors[strain.square_strain == row]) @ slopes)
-            continue
-        shape = int(np.abs(linear).argmax())
         in_row = strain.square_strain == row
         slopes = strain.squares[in_row] @ basis
+        if not linear.any():
+            unrelaxed.append((slopes.T * strain.factors[in_row]) @ slopes)
+            continue
+        shape = int(np.abs(linear).argmax())
         matrix = frequencies[shape] * (slopes.T * strain.factors[in_row]) @ slopes
         geometric += basis[shape][:, None, None] * matrix
     return condensed_strain(small, geometric, unrelaxed=np.array(unrelaxed).reshape(-1, k, k))

@@ -6,7 +6,7 @@ from phlexible.algebra.arrays import Array, IntArray
 from phlexible.bodies.flexible.element_mesh import ElementMesh
 from phlexible.bodies.flexible.mesh_matrices import ElementMaterials
 from phlexible.bodies.floating_body import FloatingBody
-from phlexible.bodies.skin import SIX, Skin
+from phlexible.bodies.skin import SIX, Skin, split_faces
 from phlexible.shapes.surfaces import shading_vertices
 
 # Stress at the nodes of a mesh (docs/theory.md, 3).
@@ -113,8 +113,7 @@ def mesh_skin(mesh: ElementMesh, shapes: Array) -> Skin:
 def plane_triangles(mesh: ElementMesh) -> IntArray:
     """Return all cells of a plane mesh as counter-clockwise triangles of vertex indices, shape (t, 3);
     quadrilaterals are split in two."""
-    cells = mesh.cells
-    triangles = cells if cells.shape[1] == 3 else np.concatenate([cells[:, [0, 1, 2]], cells[:, [0, 2, 3]]])
+    triangles = split_faces(mesh.cells)
     a, b, c = (mesh.geometry[triangles[:, k]] for k in range(3))
     area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
     return np.where((area > 0)[:, None], triangles, triangles[:, ::-1])
@@ -129,11 +128,8 @@ def _surface_triangles(mesh: ElementMesh) -> IntArray:
     inside = mesh.geometry[mesh.cells[source.f2t[0, facets]]].mean(axis=1)
     away = mesh.geometry[vertices].mean(axis=1) - inside
     if vertices.shape[1] == 4:
-        vertices = _ordered_around(mesh.geometry, vertices)
-        triangles = np.concatenate([vertices[:, [0, 1, 2]], vertices[:, [0, 2, 3]]])
-        away = np.concatenate([away, away])
-    else:
-        triangles = vertices
+        vertices, away = _ordered_around(mesh.geometry, vertices), np.concatenate([away, away])
+    triangles = split_faces(vertices)
     a, b, c = (mesh.geometry[triangles[:, k]] for k in range(3))
     outward = np.einsum("ti,ti->t", np.cross(b - a, c - a), away) > 0
     return np.where(outward[:, None], triangles, triangles[:, ::-1])

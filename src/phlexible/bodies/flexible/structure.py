@@ -133,12 +133,11 @@ class Unknowns:
         return result
 
 
-def mesh_unknowns(positions: Array, dimension: int) -> Unknowns:
-    """Return node, component and position of the displacement unknowns of a mesh with k nodes at ``positions`` (k,
-    3) [m]. They are ordered node by node, with ``dimension`` (2 or 3) components each."""
-    count = len(positions)
-    node = np.repeat(np.arange(count), dimension)
-    return Unknowns(dimension, node, np.tile(np.arange(dimension), count), positions[node])
+def mesh_unknowns(positions: Array, dimension: int, per_node: int) -> Unknowns:
+    """Return node, component and position of the unknowns of a mesh with k nodes at ``positions`` (k, 3) [m].
+    Each node has the first ``per_node`` components, node after node: displacements, then rotations."""
+    node = np.repeat(np.arange(len(positions)), per_node)
+    return Unknowns(dimension, node, np.tile(np.arange(per_node), len(positions)), positions[node])
 
 
 WELL_CONDITIONED = 1e-9

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
-from phlexible.algebra.arrays import Array, IntArray, file_path, reals
+from phlexible.algebra.arrays import Array, BoolArray, IntArray, file_path, reals
+from phlexible.algebra.sparse import linked_groups
 from phlexible.bodies.flexible.abaqus_decks import read_abaqus_mesh
 from phlexible.bodies.flexible.element_mesh import SKFEM_CELLS, CellKind, ElementMesh
 from phlexible.bodies.flexible.nastran_decks import read_nastran
@@ -35,12 +34,8 @@ CORNERS = {CellKind.TRIANGLE: 3, CellKind.QUADRILATERAL: 4, CellKind.TETRAHEDRON
 VTK_CORNERS = ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1))
 # Faces of VTK's hexahedron (which meshio uses) by their corners and its edges, nodes 20 to 25 and 8 to 19.
 VTK_FACES = (
-    (0, 3, 7, 4),
-    (1, 2, 6, 5),
-    (0, 1, 5, 4),
-    (3, 2, 6, 7),
-    (0, 1, 2, 3),
-    (4, 5, 6, 7),
+    *((0, 3, 7, 4), (1, 2, 6, 5), (0, 1, 5, 4)),
+    *((3, 2, 6, 7), (0, 1, 2, 3), (4, 5, 6, 7)),
 )
 VTK_EDGES = (
     *((0, 1), (1, 2), (2, 3), (3, 0)),
@@ -192,15 +187,8 @@ def _from_skfem(mesh: Any, kind: CellKind, order: int, is_flat: bool | None) -> 
     _check_flat(positions, kind.dimension, is_flat)
     cells = mesh.dofs.element_dofs.T if order == 2 else mesh.t.T
     facets = {name: np.asarray(mesh.facets[:, np.asarray(group)].T) for name, group in _groups(mesh.boundaries)}
-    return UserMesh(
-        kind,
-        order,
-        positions,
-        np.asarray(cells, dtype=np.int64),
-        {name: np.asarray(group, dtype=np.int64) for name, group in _groups(mesh.subdomains)},
-        {},
-        facets,
-    )
+    elements = {name: np.asarray(group, dtype=np.int64) for name, group in _groups(mesh.subdomains)}
+    return UserMesh(kind, order, positions, np.asarray(cells, dtype=np.int64), elements, {}, facets)
 
 
 def _check_flat(points: Array, dimension: int, is_flat: bool | None) -> None:
@@ -383,15 +371,12 @@ def _cell_groups(mesh: Any) -> Any:
     physical = (getattr(mesh, "cell_data", None) or {}).get("gmsh:physical")
     if physical is None:
         return
-    dimensions = {"vertex": 0, "line": 1, "line3": 1}
     for name, (tag, dimension) in ((n, map(int, v)) for n, v in (mesh.field_data or {}).items()):
         if name in (mesh.cell_sets or {}):
             continue
         for number, tags in enumerate(physical):
-            kind = mesh.cells[number].type
-            cell_dimension = dimensions.get(kind, FILE_CELLS[kind][0].dimension if kind in FILE_CELLS else -1)
             members = np.flatnonzero(np.asarray(tags) == tag)
-            if cell_dimension == dimension and len(members):
+            if _cell_dimension(mesh.cells[number].type) == dimension and len(members):
                 yield name, number, members.astype(np.int64)
 
 
@@ -433,12 +418,9 @@ def check_mesh(mesh: UserMesh) -> None:
         )
     e, corners = mesh.corners.shape
     nodes, numbers = np.unique(mesh.corners, return_inverse=True)
-    pairs = (np.repeat(np.arange(e), corners), e + numbers.ravel())
-    size = e + len(nodes)
-    graph = sparse.coo_array((np.ones(e * corners), pairs), shape=(size, size))
-    count, part = connected_components(graph.tocsr(), directed=False)
-    if count > 1:
-        sizes = np.bincount(part[:e])
+    links = np.repeat(np.arange(e), corners), e + numbers.ravel()
+    sizes = np.bincount(linked_groups(links, e + len(nodes))[:e])
+    if (count := len(sizes)) > 1:
         raise ParameterError(
             f"mesh: it falls into {count} parts that share no nodes (of {some_of(np.sort(sizes)[::-1])} elements): "
             "merge nodes at the same position, or make a body of each part"
@@ -455,9 +437,8 @@ def check_elements(mesh: ElementMesh) -> None:
         ParameterError: there are some; the message lists them.
     """
     neighbours = mesh.mesh.f2t[:, mesh.mesh.f2t[1] >= 0]
-    graph = sparse.coo_array((np.ones(neighbours.shape[1]), tuple(neighbours)), shape=(mesh.cell_count,) * 2)
-    count, part = connected_components(graph.tocsr(), directed=False)
-    if count > 1:
+    part = linked_groups(neighbours, mesh.cell_count)
+    if part.any():
         smallest = np.flatnonzero(part == np.bincount(part).argmin())
         raise ParameterError(
             f"mesh: elements {some_of(smallest)} touch the others in nodes or edges only, as a hinge does:"
@@ -471,23 +452,16 @@ def check_elements(mesh: ElementMesh) -> None:
     corners = mesh.geometry[mesh.cells]
     extent = np.ptp(corners, axis=1).max(axis=1) ** mesh.dimension
     least, greatest = determinants.min(axis=1), determinants.max(axis=1)
-    if len(flat := np.flatnonzero(np.abs(determinants).min(axis=1) <= FLAT * extent)):
-        raise ParameterError(f"mesh: elements {some_of(flat)} are flat, they have no volume")
-    if len(folded := np.flatnonzero(least * greatest < 0)):
-        raise ParameterError(
-            f"mesh: elements {some_of(folded)} are inverted (folded: their volume is negative in places); "
-            "move their nodes, above all those in the middle of edges"
-        )
+    refuse_elements(np.abs(determinants).min(axis=1) <= FLAT * extent, "are flat, they have no volume")
+    what = "are inverted (folded: their volume is negative in places); move their nodes, above all those in the"
+    refuse_elements(least * greatest < 0, f"{what} middle of edges")
     if mesh.kind.is_simplex:
-        inverted = _overlapping(mesh)
+        are_inverted = _are_overlapping(mesh)
     else:
-        negative = least < 0
-        inverted = np.flatnonzero(negative if 2 * negative.sum() <= len(negative) else ~negative)
-    if len(inverted):
-        raise ParameterError(
-            f"mesh: elements {some_of(inverted)} are inverted: they lie on top of their neighbours, or list "
-            "their nodes the other way round"
-        )
+        is_negative = least < 0
+        are_inverted = is_negative if 2 * is_negative.sum() <= len(is_negative) else ~is_negative
+    what = "are inverted: they lie on top of their neighbours, or list their nodes the other way round"
+    refuse_elements(are_inverted, what)
 
 
 def check_units(materials: list[Material]) -> None:
@@ -514,9 +488,9 @@ def warn_of_stiff_elements(mesh: ElementMesh) -> None:
         )
 
 
-def _overlapping(mesh: ElementMesh) -> IntArray:
-    """Return the indices of the triangles or tetrahedra of a mesh that overlap the largest number of neighbours.
-    The array is empty if no two overlap. Two neighbours overlap if their centroids are on the same side of the
+def _are_overlapping(mesh: ElementMesh) -> BoolArray:
+    """Return whether each triangle or tetrahedron of a mesh overlaps the largest number of neighbours, shape (e,).
+    All are False if no two overlap. Two neighbours overlap if their centroids are on the same side of the
     common facet."""
     facets, neighbours = mesh.mesh.facets.T, mesh.mesh.f2t.T
     inner = np.flatnonzero(neighbours[:, 1] >= 0)
@@ -531,7 +505,7 @@ def _overlapping(mesh: ElementMesh) -> IntArray:
     sides = [np.einsum("fi,fi->f", centers[neighbours[inner, k]] - corners[:, 0], normals) for k in (0, 1)]
     wrong = inner[sides[0] * sides[1] > 0]
     counts = np.bincount(neighbours[wrong].ravel(), minlength=mesh.cell_count)
-    return np.flatnonzero(counts == counts.max(initial=0)) if len(wrong) else np.zeros(0, dtype=np.int64)
+    return np.asarray((counts == counts.max()) & (counts > 0))
 
 
 def _reference_points(mesh: ElementMesh) -> Array:
@@ -551,6 +525,17 @@ def _warn_of_mesh(text: str) -> None:
     warn_user(text, MeshWarning)
 
 
+def refuse_elements(are_wrong: BoolArray, what: str) -> None:
+    """Raise ``ParameterError`` if any element of a mesh is marked in the array ``are_wrong`` (e,). The message
+    lists these elements and says ``what`` is wrong with them.
+
+    Raises:
+        ParameterError: there are some.
+    """
+    if are_wrong.any():
+        raise ParameterError(f"mesh: elements {some_of(np.flatnonzero(are_wrong))} {what}")
+
+
 def some_of(indices: IntArray | list[int]) -> str:
     """Return the first eight of a list of integers as text, separated by commas; if there are more, "..." and the
     total count follow."""
@@ -559,16 +544,8 @@ def some_of(indices: IntArray | list[int]) -> str:
 
 # Elements with all their displacement nodes in the order of VTK.
 
-NAMES = {
-    (CellKind.TRIANGLE, 1): "triangle",
-    (CellKind.TRIANGLE, 2): "triangle6",
-    (CellKind.QUADRILATERAL, 1): "quad",
-    (CellKind.QUADRILATERAL, 2): "quad9",
-    (CellKind.TETRAHEDRON, 1): "tetra",
-    (CellKind.TETRAHEDRON, 2): "tetra10",
-    (CellKind.HEXAHEDRON, 1): "hexahedron",
-    (CellKind.HEXAHEDRON, 2): "hexahedron27",
-}
+NAMES = {cell: name for name, cell in FILE_CELLS.items()}
+"""Name of cells of each kind and order; those of the most nodes, which come last."""
 
 
 def vtk_cells(mesh: ElementMesh) -> list[tuple[str, IntArray]]:

@@ -11,7 +11,7 @@ from phlexible.bodies.flexible.interfaces import InterfaceKind, MeshInterface, r
 from phlexible.bodies.flexible.points import NodePoints
 from phlexible.bodies.flexible.retained import Condensed, ShapeOptions, condense, interface_motion, retained_body
 from phlexible.bodies.flexible.stiffening import MeshStrain, condensed_strain, linear_strain, projected_stiffness
-from phlexible.bodies.flexible.structure import Unknowns
+from phlexible.bodies.flexible.structure import mesh_unknowns
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.product_elements import elastic_tangent, geometric_stiffness
 from phlexible.bodies.shell.mesh import ShellMesh
@@ -44,9 +44,7 @@ def body_of_shell(
     points[ends] += undeformed[mesh.node_at[mesh.director_nodes]]
     vectors = sparse.csr_array(vectors)
     full = sparse.csr_array(sparse.kron(vectors, sparse.eye_array(3)))
-    unknowns = Unknowns(
-        3, np.repeat(np.arange(count), 3), np.tile(np.arange(3), count), np.repeat(points, 3, axis=0)
-    )
+    unknowns = mesh_unknowns(points, 3, 3)
     mass = sparse.csr_array(full.T @ sparse.kron(data.nodal_mass, sparse.eye_array(3)) @ full)
     stiffness = sum(full.T @ elastic_tangent(group, undeformed) @ full for group in data.products)
     ports = tuple(_interface(group, mesh, undeformed, vectors) for group in groups)

@@ -11,13 +11,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsqr
 
 from phlexible.algebra.arrays import Array, BoolArray, IntArray, called, reals, vector
 from phlexible.algebra.elimination import clusters
+from phlexible.algebra.sparse import linked_groups
 from phlexible.bodies.flexible.element_mesh import CellKind
-from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, some_of, user_mesh
+from phlexible.bodies.flexible.user_mesh import UserMesh, check_mesh, refuse_elements, user_mesh
 from phlexible.bodies.shell.elements import CORNERS, MIDDLE, ShellElements, bilinear_slopes, bilinear_values
 from phlexible.bodies.soft_mesh import SoftMesh
 from phlexible.display import short_repr
@@ -413,9 +413,7 @@ def _refuse_folded(x: Array, cells: IntArray) -> None:
         (areas.min(axis=1) <= -CLOSE * size**4, "are folded: their corners lie on both sides"),
         (areas.max(axis=1) <= CLOSE * size**4, "are flat, they have no area"),
     ):
-        if wrong.any():
-            listed = some_of(np.flatnonzero(wrong))
-            raise ParameterError(f"mesh: elements {listed} {what}; mesh the shell with convex quadrilaterals")
+        refuse_elements(wrong, f"{what}; mesh the shell with convex quadrilaterals")
 
 
 def _check_sides(points: Array, cells: IntArray) -> None:
@@ -424,8 +422,7 @@ def _check_sides(points: Array, cells: IntArray) -> None:
     if different nodes are at the same position, which makes a slit. ``points`` (p, 3) are positions, ``cells`` (e,
     4) the nodes of the elements."""
     one, two = _side_pairs(cells)
-    graph = sparse.coo_array((np.ones(len(one)), (one // 4, two // 4)), shape=(len(cells),) * 2)
-    if (count := connected_components(graph.tocsr(), directed=False)[0]) > 1:
+    if (count := linked_groups((one // 4, two // 4), len(cells)).max() + 1) > 1:
         raise ParameterError(
             f"mesh: it falls into {count} parts that share no sides of elements, only nodes, about which they turn "
             "as in a ball joint; make a body of each part and join these"
@@ -505,12 +502,8 @@ def _consistently_oriented(points: Array, cells: IntArray) -> IntArray:
     is_smooth = np.abs(np.einsum("pi,pi->p", middles[a], middles[b])) > SMOOTH
     kept = alone | is_smooth
     a, b, against = a[kept], b[kept], (cells.ravel()[one] == cells.ravel()[two])[kept]
-    pairs = (
-        np.concatenate([a, a + count]),
-        np.concatenate([np.where(against, b + count, b), np.where(against, b, b + count)]),
-    )
-    graph = sparse.coo_array((np.ones(2 * len(a)), pairs), shape=(2 * count, 2 * count))
-    upper, lower = connected_components(graph.tocsr(), directed=False)[1].reshape(2, count)
+    linked = np.concatenate([np.where(against, b + count, b), np.where(against, b, b + count)])
+    upper, lower = linked_groups((np.concatenate([a, a + count]), linked), 2 * count).reshape(2, count)
     if (upper == lower).any():
         raise ParameterError(
             "mesh: the surface has one side, as that of Moebius, so that its normals have no direction; cut it at a"
@@ -527,8 +520,7 @@ def _mean_directors(points: Array, cells: IntArray) -> tuple[IntArray, Array, In
     normals = _frames(points[cells], cells)[..., 2].reshape(-1, 3)
     pairs = _corner_pairs(cells)
     smooth = np.einsum("pi,pi->p", normals[pairs[:, 0]], normals[pairs[:, 1]]) > SMOOTH
-    graph = sparse.coo_array((np.ones(smooth.sum()), tuple(pairs[smooth].T)), shape=(cells.size,) * 2)
-    part = connected_components(graph.tocsr(), directed=False)[1]
+    part = linked_groups(pairs[smooth].T, cells.size)
     first = np.unique(part, return_index=True)[1]
     order = np.argsort(cells.ravel()[first], kind="stable")
     number = np.argsort(order)[part]

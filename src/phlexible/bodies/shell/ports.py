@@ -137,7 +137,7 @@ class ShellPoints(SoftPoints):
         assert isinstance(mesh, ShellMesh), "of a shell"
         if isinstance(location, SurfaceParameters):
             position, director = mesh.weights_at(location.u, location.v)
-            point = self._mean_point(position)
+            point = MaterialPoint.of_nodes(position, self.dimension)
             if point.node is None:
                 return replace(point, directions=director[None])
         else:

@@ -71,10 +71,8 @@ from phlexible.step.tables.declarations import MemberKind
 
 SOLID_BALL = 0.4  # its inertia over m r^2
 SOFT = 100.0  # sizes of what touches, by which no bristle bends
-PATCH, HERTZ_PATCH = (
-    2 / 3,
-    3 * pi / 16,
-)  # mean lever of friction over the radius of the patch: even pressure, Hertz's
+PATCH, HERTZ_PATCH = 2 / 3, 3 * pi / 16
+"""Mean lever of friction over the radius of the patch: of even pressure, and of Hertz's."""
 
 
 def _convert_side(name: str, value: object) -> object:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from phlexible.algebra.arrays import Array, finite
+from phlexible.algebra.arrays import Array, finite, positive
 from phlexible.bodies.flexible.points import FlexiblePoints
 from phlexible.bodies.material import Material
 from phlexible.bodies.rigid_body import RigidBody
@@ -825,9 +825,7 @@ def hertz_stiffness(
         >>> floor = ph.Plane(model.ground.at((0, 0, 0)))
         >>> touch = model.apply(ph.Contact(ball.origin, floor, stiffness, radius=0.01, exponent=1.5))
     """
-    own = finite("radius", radius)
-    if own <= 0:
-        raise ParameterError(f"radius must be positive, got {radius!r}")
+    own = positive("radius", radius)
     curvature, softness = 1 / own, 0.0
     if other_radius is not None:
         other = finite("other_radius", other_radius)

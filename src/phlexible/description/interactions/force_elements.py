@@ -876,14 +876,9 @@ class Bushing(ForceElement):
         mean is used if ``free`` = k. If ``free`` is another axis (without rotational stiffness and damping), only
         the product that rotation about it leaves unchanged is used."""
         i, j = (k + 1) % 3, (k + 2) % 3
-        axes = (
-            DirectionOf(self.first, AXES[i]),
-            DirectionOf(self.first, AXES[j]),
-            DirectionOf(self.second, AXES[i]),
-            DirectionOf(self.second, AXES[j]),
-        )
+        a1, a2, b1, b2 = (DirectionOf(port, AXES[axis]) for port in self.ports for axis in (i, j))
         shares = {i: (1.0, 0.0), j: (0.0, 1.0)}.get(free, (0.5, 0.5))
-        return SineCoordinate(f"rotation {'xyz'[k]}", self.first, self.second, axes[0], axes, shares)
+        return SineCoordinate(f"rotation {'xyz'[k]}", self.first, self.second, a1, (a1, a2, b1, b2), shares)
 
     def __repr__(self) -> str:
         return self.name or f"Bushing({self.first}, {self.second})"

@@ -181,15 +181,8 @@ def locked_rotation(a: Port, b: Port, axes: Sequence[Array], label: str) -> Bili
     only. To second order d_a1 . d_b2 alone depends on the choice of the two vectors in the plane, and this does
     not.
     """
-    one, two = axes
-    return Bilinear(
-        (
-            dot_term(DirectionOf(a, one), DirectionOf(b, two), 0.5),
-            dot_term(DirectionOf(a, two), DirectionOf(b, one), -0.5),
-        ),
-        0.0,
-        label,
-    )
+    a1, a2, b1, b2 = (DirectionOf(port, axis) for port in (a, b) for axis in axes)
+    return Bilinear((dot_term(a1, b2, 0.5), dot_term(a2, b1, -0.5)), 0.0, label)
 
 
 def dot_term(first: Vector, second: Vector, coefficient: float = 1.0) -> BilinearTerm:

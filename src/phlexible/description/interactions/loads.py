@@ -489,26 +489,23 @@ class Pressure(Load):
     value: float | Callable[[float], float]
 
     def __post_init__(self) -> None:
-        face = self.interface
-        if _soft_surface(face) is not None:
-            super().__post_init__()
-            self._check_value(face if isinstance(face, PlacedBody) else face.placed)
-            return
-        if not isinstance(face, Attachment) or not isinstance(face.location, Interface):
+        face, is_soft = self.interface, self._surface is not None
+        if not is_soft and (not isinstance(face, Attachment) or not isinstance(face.location, Interface)):
             raise ModelError(f'a Pressure acts on an interface of a body from a mesh, part["face"], got {face!r}')
         super().__post_init__()
-        if not self.area.any():
+        if not is_soft and not self.area.any():
             raise ModelError(
                 f"{self}: {face} is not flat (or its body has no mesh): give each flat part of it an interface"
             )
-        self._check_value(face.placed)
-
-    def _check_value(self, placed: PlacedBody) -> None:
         if callable(self.value):
             check_callable(f"value of {self}", self.value, "time")
         self.at_time(0.0)
         self.entries()
-        placed.expect(self)
+        self._placed.expect(self)
+
+    @property
+    def _placed(self) -> PlacedBody:
+        return self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
 
     @property
     def area(self) -> Array:
@@ -554,8 +551,7 @@ class Pressure(Load):
         return _soft_surface(self.interface)
 
     def _inflating(self, surface: SoftSurface) -> SurfacePressure:
-        placed = self.interface if isinstance(self.interface, PlacedBody) else self.interface.placed
-        points = placed.data.points
+        placed, points = self._placed, self._placed.data.points
         assert isinstance(points, SoftPoints)
         value = self._along(np.array([1.0, 0.0, 0.0]))
         node = placed.node(int(points.mesh.nodes[surface.nodes[0]]))

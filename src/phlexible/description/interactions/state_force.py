@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -57,19 +58,11 @@ def feedback_parts(feedback: Feedback) -> tuple[Load | ForceElement, ...]:
     sizes = [actuated_count(item) for item in feedback.on]
     whole, begin = Whole(sum(sizes)), 0
     found: list[Load | ForceElement] = []
+    names = "controller", "measured", "period", "delay", "target", "vjp", "jvp"
+    shared: dict[str, Any] = {name: getattr(feedback, name) for name in names}
     for item, size in zip(feedback.on, sizes, strict=True):
-        share = FeedbackPart(
-            feedback.controller,
-            feedback.measured,
-            period=feedback.period,
-            delay=feedback.delay,
-            target=feedback.target,
-            vjp=feedback.vjp,
-            jvp=feedback.jvp,
-            whole=whole,
-            begin=begin,
-            direction=item.direction if isinstance(item, PointLoad) else None,
-        )
+        direction = item.direction if isinstance(item, PointLoad) else None
+        share = FeedbackPart(**shared, whole=whole, begin=begin, direction=direction)
         if isinstance(item, PointLoad):
             found.append(replace(item, value=share, name=feedback.name or item.name))
         elif isinstance(item, Attachment):

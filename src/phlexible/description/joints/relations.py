@@ -165,7 +165,7 @@ class Gear(JointRelation):
     @property
     def parts(self) -> tuple[RelationPart, ...]:
         """Return the angles of both joints of a gear with their factors 1 and -ratio in the linear relation."""
-        return angle_of(self, "joint_a", 1.0), angle_of(self, "joint_b", -self.ratio)
+        return _part(self, "joint_a", "angle", 1.0), _part(self, "joint_b", "angle", -self.ratio)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,7 +201,7 @@ class Rack(JointRelation):
     def parts(self) -> tuple[RelationPart, ...]:
         """Return the position of a rack and the angle of its pinion with their factors 1 and -radius in the linear
         relation."""
-        return position_of(self, "rack", 1.0), angle_of(self, "pinion", -self.radius)
+        return _part(self, "rack", "position", 1.0), _part(self, "pinion", "angle", -self.radius)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,8 +227,8 @@ class Screw(JointRelation):
     def parts(self) -> tuple[RelationPart, ...]:
         """Return the position and the angle of a screw joint with their factors 1 and -lead / (2 pi): the screw
         keeps position - lead / (2 pi) angle constant."""
-        turning = angle_of(self, "joint", -self.lead / 6.283185307179586)
-        return position_of(self, "joint" if self.slide is None else "slide", 1.0), turning
+        turning = _part(self, "joint", "angle", -self.lead / 6.283185307179586)
+        return _part(self, "joint" if self.slide is None else "slide", "position", 1.0), turning
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,22 +257,12 @@ class Belt(JointRelation):
         """Return the angles of both pulleys of a belt with their factors in the linear relation. The factors are
         the radii with opposite signs (equal signs if the belt is crossed)."""
         second = self.radius_b if self.is_crossed else -self.radius_b
-        return angle_of(self, "joint_a", self.radius_a), angle_of(self, "joint_b", second)
-
-
-def angle_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the RelationPart (joint, name of its angle, ``factor``) for the joint stored in the field
-    ``argument`` of a gear, rack, screw or belt. ModelError is raised if the field has no joint."""
-    return _part(relation, argument, "angle", factor)
-
-
-def position_of(relation: JointRelation, argument: str, factor: float) -> RelationPart:
-    """Return the position of one joint of a rack or screw with its ``factor`` in the linear ``relation``.
-    ``argument`` is the name of the field in which the relation stores the joint."""
-    return _part(relation, argument, "position", factor)
+        return _part(self, "joint_a", "angle", self.radius_a), _part(self, "joint_b", "angle", second)
 
 
 def _part(relation: JointRelation, argument: str, name: str, factor: float) -> RelationPart:
+    """Return the coordinate ``name`` of one joint of a gear, rack, screw or belt with its ``factor`` in the linear
+    ``relation``. The joint is stored in the field ``argument``. ModelError is raised if the field has no joint."""
     joint, kind = getattr(relation, argument), type(relation).__name__
     if not isinstance(joint, KinematicPair):
         raise ModelError(f"{kind}: {argument} must be a joint such as Revolute(a, b), got {joint!r}")
