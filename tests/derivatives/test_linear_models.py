@@ -127,6 +127,23 @@ def test_follower_loads_count_in_derivatives_of_modes():
     assert found.of_frequencies == pytest.approx((ends[1] - ends[0]) / 0.2, rel=1e-5)
 
 
+def test_places_of_joints_are_no_names_of_states():
+    """A string between two pins: omega = pi / L sqrt(N / m) with N = k (L / L0 - 1) in the first mode across."""
+
+    def string(span):
+        law = ph.LinearLaw(axial_stiffness=2e3)
+        model, placed, _ = grounded(
+            ph.String(1.0, 0.3, 16, law), ph.Spherical, dimension=2, name="string", shape=[(0, 0, 0), (span, 0, 0)]
+        )
+        model.connect(ph.Spherical(model.ground.at((span, 0, 0)), placed.end))
+        return model.linearize(at="static")
+
+    found = ph.mode_derivatives(string, 1.2, count=1)
+    ends = [string(1.2 + change).modes(1).frequencies for change in (-1e-4, 1e-4)]
+    assert found.of_frequencies == pytest.approx((ends[1] - ends[0]) / 2e-4, rel=1e-5)
+    assert found.frequencies == pytest.approx(np.pi / 1.2 * np.sqrt(2e3 * 0.2 * 1.2 / 0.3), rel=0.01)
+
+
 def test_models_that_jump_are_refused():
     with pytest.raises(ph.ModelError, match="the linear model jumps where"):
         ph.mode_derivatives(lambda p: oscillator([1.0, 50.0 if p[0] > 2.0 else 40.0, 0.1 * p[0]]), [2.0], count=1)

@@ -221,7 +221,7 @@ def _changes(
     def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
         change = np.sum([direction.change for direction in directions], axis=0)
         other = _linear(build, varied.nested(varied.values + sign * change))
-        if other.states != base.states or other.inputs != base.inputs or other.outputs != base.outputs:
+        if _shape(other) != _shape(base):
             names = " or ".join(varied.label(direction) for direction in directions)
             raise ModelError(
                 f"the linear model has other states, inputs or outputs once {names} changes a little; the build"
@@ -256,6 +256,13 @@ def _changes(
                 parts.append(sparse.csr_array((up + down) / twice))
             found.append(_Change(directions[k].number, *parts))
     return found
+
+
+def _shape(linear: ObservedPHDAE) -> tuple[object, ...]:
+    """Return the units and sizes of the states, inputs and outputs of a ``linear`` model. Names are no part of it:
+    they may contain places that a parameter moves."""
+    states = tuple((group.unit, group.size) for group in linear.states)
+    return states, tuple((port.input_unit, port.size) for port in linear.ports), linear.output_matrix.shape
 
 
 def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
