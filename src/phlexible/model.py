@@ -749,7 +749,7 @@ def _equilibrium(system: System, point: OperatingPoint) -> Equilibrium:
     """Return the equilibrium of a system at an operating point as an ``Equilibrium``, with one recorded state
     whose joint forces are computed. A warning is issued for each body beyond its limits, such as a large
     deformation."""
-    stepper = Stepper(point.equations.assembly, is_redundant=check_redundancy(system, point.state))
+    stepper = Stepper(point.friction.equations.assembly, is_redundant=check_redundancy(system, point.state))
     recording = recorded_state(system, stepper, point.state)
     rest = Equilibrium(system, point, recording)
     for finding in findings(rest.run):

@@ -47,6 +47,13 @@ def test_spinning_shaft_in_its_own_axes():
     assert not modes.eigenvalues.real.any()
 
 
+def test_linear_models_without_contact_and_friction_need_no_tables_of_the_step(monkeypatch):
+    monkeypatch.delattr("phlexible.linear.sticking.assemble")
+    monkeypatch.delattr("phlexible.linear.equilibria.assemble")
+    assert ph.gallery.spinning_shaft().linearize(at="steady_rotation").modes(5).rigid_modes == 1
+    assert ph.gallery.four_bar().linearize().modes(3).rigid_modes == 0
+
+
 def test_parts_that_do_not_turn_must_be_isotropic():
     """A rotor on springs to the ground or a housing: omega and omega -+ Omega, else periodic coefficients."""
     place, k, speed = np.array([3.0, 1.0, -7.0]), 1e6, 300.0

@@ -73,15 +73,9 @@ def _connect_row(models: list[LinearPHDAE], ports: list[str], row: Bilinear, nam
     """
     if len(models) == 2 and models[0] is not models[1]:
         return transformer(models[0], models[1], [[-1.0]], (ports[0], ports[1]))
-    ground = _ground(f"ground at {name}", row_units(row))
-    return transformer(models[0], ground, -np.ones((len(ports), 1)), (ports, ground.ports[0].name))
-
-
-def _ground(name: str, units: tuple[str, str]) -> LinearPHDAE:
-    """Return a linear port-Hamiltonian model of the fixed ground: it has no states and one port of size 1 with
-    zero output (velocity). The port has the name ``name`` and the ``units`` of its input and output."""
-    nothing = sparse.csr_array((0, 0))
-    return LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (Port(name, *units, 1),))
+    nothing, port = sparse.csr_array((0, 0)), Port(f"ground at {name}", *row_units(row), 1)
+    ground = LinearPHDAE(nothing, nothing, nothing, sparse.csr_array((0, 1)), (), (port,))  # its velocity is zero
+    return transformer(models[0], ground, -np.ones((len(ports), 1)), (ports, port.name))
 
 
 def _combine(models: dict[PlacedBody, LinearPHDAE]) -> LinearPHDAE:

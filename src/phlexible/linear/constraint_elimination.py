@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from phlexible.algebra.arrays import Array, IntArray
-from phlexible.algebra.elimination import NullSpace, null_space
+from phlexible.algebra.elimination import null_space
 from phlexible.algebra.sparse import natural_scale
 from phlexible.errors import ModelError
 from phlexible.linear.linearize import Form
@@ -83,13 +83,13 @@ def without_algebraic_states(model: ObservedPHDAE) -> ObservedPHDAE:
     N, inner = J[kept][:, algebraic], Q[kept][:, kept]
     efforts = null_space(_scaled_rows(N.T), allow_dependent=True)
     states = null_space(_scaled_rows(N.T @ inner), allow_dependent=True)
-    V, W = efforts.basis, states.basis
+    V, W, groups = efforts.basis, states.basis, single_states(model)
     free = LinearPHDAE(
         V.T @ E[kept][:, kept] @ W,
         V.T @ J[kept][:, kept] @ V,
         V.T @ R[kept][:, kept] @ V,
         V.T @ model.port_map[kept],
-        _free_states(model, kept, states),
+        tuple(groups[k] for k in kept[states.free]),
         model.ports,
         (inner @ W)[efforts.free],  # V has an identity in these rows
     )
@@ -109,15 +109,6 @@ def _scaled_rows(matrix: sparse.sparray) -> sparse.csr_array:
     rows = sparse.csr_array(matrix)
     size: Array = abs(rows).max(axis=1).toarray().ravel()
     return sparse.csr_array(sparse.diags_array(1 / np.where(size > 0, size, 1.0)) @ rows)
-
-
-def _free_states(model: ObservedPHDAE, states: IntArray, space: NullSpace) -> tuple[StateGroup, ...]:
-    """Return names and units of those states of a model that are the free coordinates of a null space of its
-    constraints. They are state blocks of size 1. The null space ``space`` belongs to the columns ``states``
-    (indices) of the constraints; ``space.free`` selects among these.
-    """
-    own = single_states(model)
-    return tuple(own[k] for k in states[space.free])
 
 
 # Without multipliers: the standard port-Hamiltonian form in coordinates of the null space ([B] 5.3).

@@ -26,7 +26,6 @@ from phlexible.linear.sticking import (
     StickingFriction,
     Tangents,
     copied_bristles,
-    rest_equations,
     without_limits,
     without_losses,
 )
@@ -311,12 +310,6 @@ class OperatingPoint:
     multipliers: Array
     friction: StickingFriction
 
-    @property
-    def equations(self) -> RestEquations:
-        """Equations of time steps between poses at rest, which evaluate the forces of contacts and friction and
-        their derivatives at this operating point."""
-        return self.friction.equations
-
     @cached_property
     def bristles(self) -> BentBristles:
         """Deflections, friction limits and forces of all friction springs (bristles) of force elements at this
@@ -369,7 +362,7 @@ class OperatingPoint:
 
     @property
     def _pairs(self) -> PairsAtRest:
-        return PairsAtRest(self.equations, self.kind is not OperatingKind.STATIC)
+        return PairsAtRest(self.friction.equations, self.kind is not OperatingKind.STATIC)
 
 
 def operating_point(
@@ -390,19 +383,19 @@ def operating_point(
     if not isinstance(state, State | None):
         raise ModelError(f"state must be a state of the model such as motion.recording.state(-1), got {state!r}")
     pose = undeformed(system) if state is None else state
-    layout, assembly = system.layout, assemble(system)
+    layout, assembly = system.layout, assemble(system) if kind is OperatingKind.STATIC else None
     if pose.velocity.shape != (layout.velocity[-1],) or pose.eta.shape != (layout.eta[-1],):
         raise ModelError("state must belong to the model: its numbers of velocities or coordinates differ")
-    if kind is OperatingKind.STATIC and (time is not None or state is None):
+    if assembly is not None and (time is not None or state is None):
         pose = _closed_at(assembly, pose, pose.time if time is None else time)
     elif state is None:
         check_drives(system, pose)
     check_closure(system, pose)
     if kind is OperatingKind.STEADY_ROTATION:
-        return _steady_rotation(assembly, pose)
-    equations = rest_equations(system, check_redundancy(system, pose), assembly)
+        return _steady_rotation(system, pose)
+    equations = RestEquations(system, check_redundancy(system, pose), assembly)
     resting = replace(pose, velocity=np.zeros_like(pose.velocity), branches=None)  # relaxed
-    if contacts_of(system) or assembly.memory.counts["pieces"]:
+    if contacts_of(system) or any(force.coordinate.history_variable_count for _, force in system.forces):
         resting = equations.relaxed(pose)
     friction = StickingFriction.of(equations, pose)
     return _at_rest(friction, resting) if kind is OperatingKind.STATIC else _at_pose(kind, friction, resting)
@@ -460,7 +453,9 @@ def _at_pose(kind: OperatingKind, friction: StickingFriction, resting: State) ->
     gross = _gross_forces(system, resting, at) + abs(friction.at(resting, multipliers).forces) + abs(pushes)
     if not gross.any():
         return unloaded
-    round_off = ROUND_OFFS * round_off_of_forces(system, resting, _stiffness(system, resting))
+    bodies = system.evaluate_bodies(resting, lambda own, eta: stiffness_matrix(system.bodies[own[0]].data, eta))
+    stiffness = sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, resting))
+    round_off = ROUND_OFFS * round_off_of_forces(system, resting, stiffness)
     round_off += pairs.round_off(resting)
     if (gross <= round_off).all():
         return unloaded
@@ -495,14 +490,6 @@ def _check_guides(system: System, state: State, at: Instants) -> None:
                     f"{element} would slide through its guides at rest, which equilibria do not follow; simulate"
                     " the model with dampers until it rests, and start from motion.recording.state(-1)"
                 )
-
-
-def _stiffness(system: System, state: State) -> sparse.csr_array:
-    """Return the tangent stiffness of a system at a state: the derivative of (elastic forces of its bodies -
-    applied forces) with respect to the pose. It is sparse and square, with a row for each component of the
-    velocities."""
-    bodies = system.evaluate_bodies(state, lambda own, eta: stiffness_matrix(system.bodies[own[0]].data, eta))
-    return sparse.csr_array(sparse_diagonal(bodies) - load_stiffness(system, state))
 
 
 def _gross_forces(system: System, state: State, at: Instants) -> Array:
@@ -602,8 +589,7 @@ def _settle_with_slip(friction: StickingFriction, state: State) -> State:
     raise EquilibriumError("no static equilibrium found near the given pose: contacts slip on and on")
 
 
-def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
-    system = assembly.system
+def _steady_rotation(system: System, pose: State) -> OperatingPoint:
     motion = _without_drift(system, quasi_static_motion(system, with_initial_velocity(system, pose)))
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
@@ -615,7 +601,7 @@ def _steady_rotation(assembly: Assembly, pose: State) -> OperatingPoint:
             f"{change:.3g} m/s2 or rad/s2; give velocities of one rotation that joints and loads keep up"
             + (axes + shortened(points, 3) if points else "")
         )
-    equations = rest_equations(system, assembly=assembly)
+    equations = RestEquations(system)
     if PairsAtRest(equations).forces(motion.state).any():
         raise EquilibriumError(
             'at="steady_rotation": bodies of a contact among many touch in the rotation, which is not linearized;'

@@ -107,25 +107,46 @@ class RestEquations:
     computed.
 
     Args:
-        assembly: tables of the mechanism; their memory contains the pose.
+        system: the mechanism.
         is_redundant: joints hold a motion twice.
+        assembly: tables of the mechanism; their memory contains the pose. None: assembled where they are first
+            needed, since mechanisms without contact and friction are linearized without them.
     """
 
-    def __init__(self, assembly: Assembly, is_redundant: bool = False) -> None:
-        self.assembly, self.memory, self.system = assembly, assembly.memory, assembly.system
-        self.stepper = Stepper(assembly, is_redundant=is_redundant)
-        self._equations = StepEquations(self.memory)
+    def __init__(self, system: System, is_redundant: bool = False, assembly: Assembly | None = None) -> None:
+        self.system, self._is_redundant, self._assembly = system, is_redundant, assembly
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return a function and its arguments, by which pickle rebuilds these equations at rest. The function
-        assembles all arrays again from the system."""
-        return rest_equations, (self.system, self.stepper.is_redundant)
+        """Return the class and its arguments, by which pickle rebuilds these equations at rest. All arrays are
+        assembled again from the system."""
+        return RestEquations, (self.system, self._is_redundant)
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """Arrays of the compiled time step, in which servo controllers have their values at rest."""
+        assembly = assemble(self.system) if self._assembly is None else self._assembly
+        values = tuple((v.at_rest if isinstance(v, ServoPush) else v, name) for v, name in assembly.prescribed)
+        return replace(assembly, prescribed=values)
+
+    @property
+    def memory(self) -> Memory:
+        """Arrays of numbers of the compiled time step, which contain the pose."""
+        return self.assembly.memory
+
+    @cached_property
+    def stepper(self) -> Stepper:
+        """Compiled time step of the mechanism, which works in ``memory``."""
+        return Stepper(self.assembly, is_redundant=self._is_redundant)
+
+    @cached_property
+    def _equations(self) -> StepEquations:
+        return StepEquations(self.memory)
 
     def with_tables(self, tables: Mapping[str, Array]) -> "RestEquations":
         """Return a copy of these equations at rest in which some arrays of the compiled time step are replaced.
         ``tables`` has the new arrays by name. The copy has its own memory; this object is not changed."""
         memory = self.memory.with_changed_tables(tables)
-        return RestEquations(replace(self.assembly, memory=memory), self.stepper.is_redundant)
+        return RestEquations(self.system, self._is_redundant, replace(self.assembly, memory=memory))
 
     def begin(self, state: State) -> None:
         """Store the pose and the history variables of a state in the arrays of the compiled time step, with zero
@@ -237,15 +258,6 @@ class RestEquations:
         return pair, self.assembly.moving_values(times), self.assembly.load_values(times[:1])
 
 
-def rest_equations(system: System, is_redundant: bool = False, assembly: Assembly | None = None) -> RestEquations:
-    """Return the equations of quasi-static steps of a system between poses at rest, as ``RestEquations``. Servo
-    controllers contribute their values at rest. ``is_redundant`` says that constraints of joints may depend on each
-    other; ``assembly`` has the arrays of the compiled time step (None: they are assembled)."""
-    assembly = assemble(system) if assembly is None else assembly
-    values = tuple((v.at_rest if isinstance(v, ServoPush) else v, name) for v, name in assembly.prescribed)
-    return RestEquations(replace(assembly, prescribed=values), is_redundant)
-
-
 # Friction that sticks where nothing moves: bristles as springs of equilibria and of small motions.
 #
 # A bristle holds the way u from the pose that it counts from, f = k u as far as the friction at the end of the way
@@ -348,7 +360,8 @@ class StickingFriction(PickledFields):
         displacements counted from the state ``start``. Friction springs that slip in this state are marked."""
         count = len(friction_springs(equations.system))
         slipped = np.zeros(count, dtype=bool) if start.branches is None else _bristles(start, count)[:, 1] > 0
-        return cls(equations, replace(start, theta=equations.assembly.initial_thetas(start)), slipped)
+        known = replace(start, theta=equations.assembly.initial_thetas(start)) if count else start
+        return cls(equations, known, slipped)
 
     def with_slip(self, slips: BoolArray) -> Self:
         """Return a copy of this description of sticking friction in which the friction springs of the mask
@@ -587,6 +600,8 @@ class PairsAtRest:
         """Return estimates of the generalized contact forces that round-off of positions in a state can cause,
         shape (velocities,). They follow from machine precision, the largest contact stiffness and the largest
         length or position."""
+        if not self._contacts:
+            return np.zeros_like(state.velocity)
         length = self._system.largest_length
         stiffness = float(np.max(self._memory["contact_group_stiffness"], initial=0.0))
         force = np.finfo(float).eps * stiffness * (length + float(np.abs(state.position).max()))
@@ -664,9 +679,9 @@ class PairsAtRest:
         """
         if not self._contacts:
             return Tangents.zero(len(state.velocity))
-        if not len(
-            numbers := self._loaded_velocities(self.equations.forces(state) - self._without_any_pairs.forces(state))
-        ):
+        open_pairs = self.equations.with_tables({name: np.zeros_like(self._memory[name]) for name in PUSHES})
+        numbers = self._loaded_velocities(self.equations.forces(state) - open_pairs.forces(state))
+        if not len(numbers):
             return Tangents.zero(len(state.velocity))
         bent, loose = self.with_constant_friction(state, self.slips(state))
         both = (each.with_tables(loose) for each in (self.equations, self._without_pairs))
@@ -685,12 +700,6 @@ class PairsAtRest:
         sticks = are_of_two & (memory["contact_group_bristle"] > 0.0)
         numbers["contact_group_friction"] = np.where(sticks, 0.0, memory["contact_group_friction"])
         return self.equations.with_tables(numbers)
-
-    @cached_property
-    def _without_any_pairs(self) -> RestEquations:
-        """Equations of the mechanism at rest in which no contact pair exerts a force: a copy for the compiled
-        time step without contact stiffness, damping and impact losses."""
-        return self.equations.with_tables({name: np.zeros_like(self._memory[name]) for name in PUSHES})
 
     def slips(self, state: State) -> Slips:
         """Return for each contact pair, by its number, whether its sliding, rolling and drilling friction is at the

@@ -217,7 +217,8 @@ def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float
     bodies that the joint moves. The potential is a cos q + b sin q for an angle, in J. For a displacement it is a
     q, a in N, and b is zero. ``moved`` are these bodies; ``sign`` is 1 if they are on the joint's second side,
     else -1."""
-    axis, pivot, gravity = _axis(joint), joint.second.initial_position(), model.gravity
+    axis = np.asarray(getattr(joint, "axis", (0.0, 0.0, 1.0)), dtype=np.float64)
+    axis, pivot, gravity = axis / np.linalg.norm(axis), joint.second.initial_position(), model.gravity
     mass, moment = 0.0, np.zeros(3)
     for placed in moved:
         own = _mass_and_center(placed)
@@ -226,11 +227,6 @@ def _weight(model: Model, joint: Joint, moved: Iterable[PlacedBody], sign: float
         return -sign * mass * float(gravity @ axis), 0.0
     across = moment - (moment @ axis) * axis
     return -float(gravity @ across), -sign * float(gravity @ np.cross(axis, moment))
-
-
-def _axis(joint: Joint) -> Array:
-    given = np.asarray(getattr(joint, "axis", (0.0, 0.0, 1.0)), dtype=np.float64)
-    return np.asarray(given / np.linalg.norm(given))
 
 
 def _mass_and_center(placed: PlacedBody) -> tuple[float, Array]:

@@ -372,12 +372,8 @@ def warm_up() -> None:
     simulating a trivial model."""
     model = Model()
     body = model.add(RigidBody(1.0, (1.0, 1.0, 1.0)), "body")
-    model.apply(Force(body.origin, Feedback(_nothing, [body.origin])))
+    model.apply(Force(body.origin, Feedback(lambda time, measured: (0.0, 0.0, 0.0), [body.origin])))
     model.simulate(1e-3, 1e-3, progress=False)
-
-
-def _nothing(time: float, measured: Array) -> tuple[float, float, float]:
-    return 0.0, 0.0, 0.0
 
 
 # Who carries out the runs: processes of our own, or any executor with ``submit`` or ``map``.

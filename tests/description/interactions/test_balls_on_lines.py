@@ -6,7 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from phlexible.description.interactions.contact_members import far_ends
-from phlexible.linear.sticking import PairsAtRest, rest_equations
+from phlexible.linear.sticking import PairsAtRest, RestEquations
 from phlexible.state.initial_state import initial_state
 from phlexible.state.system import system_of
 
@@ -78,7 +78,7 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         nodes, place = straight(20) + noise + np.outer(straight(20)[:, 0] ** 2, bowl), bowl * x**2 + (x, 0, 0.058)
         model, ball, _ = ball_on(nodes, place)
         system = system_of(model)
-        state, pairs = initial_state(system), PairsAtRest(rest_equations(system))
+        state, pairs = initial_state(system), PairsAtRest(RestEquations(system))
         own = system.layout.span(system.index[ball])
         force = pairs.forces(state)[own][:3]
         stiffness = pairs.tangents(state, True).stiffness.toarray()[own, own][:3, :3]
@@ -86,7 +86,7 @@ def test_forces_on_bent_lines_are_slopes_of_one_energy():
         for k, move in enumerate(1e-6 * np.eye(3)):
             slopes[k] = (stored(nodes, place + move) - stored(nodes, place - move)) / 2e-6
             sides = [ball_on(nodes, place + sign * move)[0] for sign in (1, -1)]
-            pairs = [PairsAtRest(rest_equations(system_of(side))) for side in sides]
+            pairs = [PairsAtRest(RestEquations(system_of(side))) for side in sides]
             pushes = [each.forces(initial_state(each.equations.system))[own][:3] for each in pairs]
             bends[:, k] = (pushes[0] - pushes[1]) / 2e-6
         assert force == pytest.approx(-slopes, rel=1e-6, abs=1e-5)
