@@ -18,7 +18,7 @@ from phlexible.bodies.stress_space import StressContinuity, StressSpace
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import EquilibriumError, ParameterError, PhlexibleError
 from phlexible.linear.equilibria import OperatingKind, OperatingPoint, operating_point
-from phlexible.linear.mechanics import LinearMechanics, in_blocks, linear_mechanics
+from phlexible.linear.mechanics import LinearMechanics, body_sums, in_blocks, linear_mechanics
 from phlexible.linear.signals import Input, Output, coordinates, input_rows, multipliers, output_sensors, rates_of
 from phlexible.linear.sticking import principal_stiffnesses
 from phlexible.linear.symmetric_modes import check_stability
@@ -228,7 +228,8 @@ def linearization(
         sensors = output_sensors(here, outputs)
         wanted = [(*row, sensor.differentiations) for sensor in sensors for row in sensor.rows(here)]
     size = int(system.layout.velocity[-1])
-    plain, left_out = linear_mechanics(system, point)
+    bodies = body_sums(system, point.state)
+    plain, left_out = linear_mechanics(system, point, bodies)
     mechanics = replace(
         plain,
         forces=np.array([row for _, row in given]).reshape(-1, size).T,
@@ -238,7 +239,7 @@ def linearization(
     if at is OperatingKind.STATIC:
         check_stability(mechanics)
     if at is OperatingKind.STEADY_ROTATION:
-        check_constant_coefficients(system, point, plain)
+        check_constant_coefficients(system, point, plain, bodies)
     elif state is None:
         left_out += rotation_left_out(system, point.state, plain)
     names, units = tuple(name for name, *_ in wanted), tuple(unit for _, unit, *_ in wanted)
@@ -370,11 +371,14 @@ def rotation_left_out(system: System, resting: State, mechanics: LinearMechanics
     return (f'{turning}; where it is steady, at="steady_rotation" has its centrifugal and gyroscopic forces',)
 
 
-def check_constant_coefficients(system: System, point: OperatingPoint, mechanics: LinearMechanics) -> None:
+def check_constant_coefficients(
+    system: System, point: OperatingPoint, mechanics: LinearMechanics, bodies: list[sparse.csr_array]
+) -> None:
     """Raise ``EquilibriumError`` that names bodies if the matrices of a linear model about a steady rotation
     change as it rotates further. They are computed again after a small rotation and compared in body axes:
     constraints, viscoelastic strains, stiffness, damping and gyroscopic terms. Nothing is checked if no body
-    rotates. ``point`` is the operating point, ``mechanics`` are the matrices there.
+    rotates. ``point`` is the operating point, ``mechanics`` are the matrices there, ``bodies`` the ``body_sums``,
+    which turn with the bodies.
 
     Parts that do not turn cause this where they are not isotropic or move with the rotor, and so do loads and
     gravity across the axis. Eigenvalues of the coefficients at one angle then mean nothing.
@@ -389,7 +393,7 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
         return
     after = _state_after(system, state, ANGLE / speed)
     pulls = _multipliers_after(system, point, after, mechanics.mass)
-    other = linear_mechanics(system, replace(point, state=after, multipliers=pulls))[0]
+    other = linear_mechanics(system, replace(point, state=after, multipliers=pulls), bodies)[0]
     weight = natural_scale(mechanics.mass)
     free = null_space(mechanics.constraint_matrix, weight, allow_dependent=True)
     basis = sparse.csr_array(sparse.diags_array(1 / weight) @ free.basis)
@@ -407,7 +411,7 @@ def check_constant_coefficients(system: System, point: OperatingPoint, mechanics
             _refuse(system, np.array([turned.max(axis=0).toarray().argmax()]))
     # Laws that creep count by their springs, which are all that moves at once.
     stiff, later = (sum((law.fast_stiffness for law in each.inner), each.stiffness) for each in (mechanics, other))
-    sizes = (abs(motions).T @ (abs(stiff) + abs(later)) @ abs(motions)).diagonal() + speed**2
+    sizes = (abs(motions) * ((abs(stiff) + abs(later)) @ abs(motions))).sum(axis=0) + speed**2
     pairs = [(stiff, later, 1.0), (mechanics.circulatory, other.circulatory, 1.0)]
     pairs += [(mechanics.damping, other.damping, speed), (mechanics.velocity, other.velocity, speed)]
     for before, now, rate in pairs:

@@ -48,6 +48,7 @@ from phlexible.state.layout import State
 from phlexible.state.redundancy import independent_rows
 from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
 from phlexible.state.system import System
+from phlexible.state.vectors import split_rigid
 
 # Laws that creep in linear models: the strains of their springs as states (docs/theory.md, 8; (8.38)).
 
@@ -502,23 +503,31 @@ class LinearMechanics:
         return replace(self, inner=tuple(each.reduced() for each in self.inner))
 
 
-def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMechanics, tuple[str, ...]]:
+def body_sums(system: System, state: State) -> list[sparse.csr_array]:
+    """Return mass, gyroscopic, damping and stiffness matrix for small motions of all bodies in a state, in body
+    axes, without joints and forces between bodies. Motions of floating bodies are about their centres of mass."""
+    parts = system.evaluate_bodies(state, partial(_body_matrices, system, state))
+    turning = np.flatnonzero(split_rigid(system.layout, state.velocity)[1].any(axis=1))
+    centred = centring_matrix(system, state, turning.tolist())
+    return [
+        sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
+        for name in ("mass", "velocity", "damping", "stiffness")
+    ]
+
+
+def linear_mechanics(
+    system: System, point: OperatingPoint, bodies: list[sparse.csr_array] | None = None
+) -> tuple[LinearMechanics, tuple[str, ...]]:
     """Return the second-order matrices of a mechanism about an operating ``point``, and texts on forces that they
     leave out. Matrices are mass, gyroscopic, damping, stiffness, constraints, and stiffness without potential
     (follower forces); inputs and outputs are empty. Stiffness includes joint forces, loads, springs, contacts and
-    sticking friction; at an UNLOADED point, springs count without preload."""
+    sticking friction; at an UNLOADED point, springs count without preload. ``bodies`` are the ``body_sums`` there,
+    if they are known."""
     state = point.state
     at = system.at(state) if point.kind is OperatingKind.STEADY_ROTATION else system.at_rest(state)
     motion, elements = _motions(system, state), element_state(system, at, state)
-    parts = system.evaluate_bodies(state, partial(_body_matrices, system, state))
-    indices = [system.layout.span(index) for index in range(system.layout.frames)]
-    spins = [state.velocity[offset][system.dimension :] for offset in indices]
-    turning = [index for index, spin in enumerate(spins) if spin.any()]
-    centred = centring_matrix(system, state, turning)
-    mass, velocity, damping, stiffness = (
-        sparse.csr_array(centred.T @ sparse_diagonal(getattr(part, name) for part in parts) @ centred)
-        for name in ("mass", "velocity", "damping", "stiffness")
-    )
+    speed = np.abs(split_rigid(system.layout, state.velocity)[1]).max(initial=0.0)
+    mass, velocity, damping, stiffness = body_sums(system, state) if bodies is None else bodies
     if point.kind is OperatingKind.UNLOADED:
         forces, following = element_stiffness(elements, with_curvature=False), sparse.csr_array(motion.shape)
     else:
@@ -533,15 +542,14 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     levers = sparse.hstack([elements.damper_rows.T, *(law.levers for law in laws)])
     levers = sparse.csr_array(motion.T @ levers)
     stiffness, slowed = sparse.csr_array(stiffness + motion.T @ held @ motion), levers @ rates
-    if turning:
-        time = TURN / max(float(np.abs(spin).max(initial=0.0)) for spin in spins)
-        ends = [displaced(system, state, each * state.velocity) for each in (time, -time)]
+    if speed and levers.shape[1]:
+        ends = [displaced(system, state, each * TURN / speed * state.velocity) for each in (1, -1)]
         states = [element_state(system, system.at(end), end) for end in ends]
         later, before = (
             _rate_rows(own, _motions(system, end), linear_laws(system, end)[0])
             for own, end in zip(states, ends, strict=True)
         )
-        stiffness = sparse.csr_array(stiffness + levers @ (later - before) / (2 * time))
+        stiffness = sparse.csr_array(stiffness + levers @ (later - before) * speed / (2 * TURN))
     damping = sparse.csr_array(damping + motion.T @ losing @ motion + _symmetric(slowed))
     gyroscopic = (motion.T @ _symmetric(law.damping, -1.0) @ motion for law in laws)
     velocity = sparse.csr_array(sum(gyroscopic, velocity))
@@ -550,7 +558,7 @@ def linear_mechanics(system: System, point: OperatingPoint) -> tuple[LinearMecha
     size = int(system.layout.velocity[-1])
     rows = sparse.csr_array(system.rows.matrix(system.at(state))[independent_rows(system, state)] @ motion)
     skew = _symmetric(stiffness, -1.0)
-    scale = abs(motion.T @ following @ motion) + (1.0 if turning else SMALL) * abs(stiffness)
+    scale = abs(motion.T @ following @ motion) + (1.0 if speed else SMALL) * abs(stiffness)
     follows = _has_circulatory_part(skew, sparse.csr_array(scale), rows, mass)
     without_potential = sparse.csr_array(sum([skew] * follows, motion.T @ wandering @ motion))
     mechanics = LinearMechanics(
