@@ -30,9 +30,9 @@ INTERNAL = {
     "stress_space with_axial",
     "description.joints": "perpendicular_directions parts constraints unit_axes unit_axis coordinates "
     "warn_of_gravity",
-    "description.interactions": "area at_time availability check_components check_size coordinate "
+    "description.interactions": "area at_time check_components check_size coordinate "
     "coordinate_name coordinates constraints direction entries extent forces gaps initial_coordinate is_active "
-    "is_actuator is_lossy is_plain_function members parts delay_periods quadrature "
+    "is_actuator is_lossy is_of_motion is_plain_function members parts delay_periods quadrature "
     "read rows linear_reading target_at times touching_ports unwrapped",
     "measure": "unwrapped readings_of of_kind read rows linear_reading",
     "shapes": "centred placed",

@@ -120,6 +120,7 @@ from .errors import (
 from .libraries.library import Library as Library, load_library as load_library
 from .linear.frequency_response import inverse_input as inverse_input
 from .linear.signals import JointForce as JointForce
+from .measure.energy import EnergyOf as EnergyOf
 from .measure.sensors import (
     Acceleration as Acceleration,
     Angle as Angle,
@@ -128,7 +129,6 @@ from .measure.sensors import (
     Displacement as Displacement,
     ElasticDisplacement as ElasticDisplacement,
     ElementForce as ElementForce,
-    EnergyOf as EnergyOf,
     JointAcceleration as JointAcceleration,
     JointPosition as JointPosition,
     JointRate as JointRate,

@@ -8,7 +8,6 @@ from scipy.linalg import null_space
 
 import phlexible as ph
 from laws.sensors import SENSOR_CASES, measured_model
-from phlexible.description.interactions.sensor import Availability
 from phlexible.libraries.outputs import OutputTables
 from phlexible.state.recorded_run import RecordedRun
 from phlexible.state.small_motions import centring_matrix, displaced, world_matrix
@@ -33,10 +32,8 @@ def test_readings_over_time_and_at_an_instant(kind, live):
     flat = values.reshape(len(motion.time), -1)
     assert np.isfinite(values).all() and np.abs(flat).max() > 0
     assert str(sensor) and sensor.unit
-    if sensor.availability is Availability.NO_FIXED_COUNT:
-        return
-    assert flat.shape[1] == sensor.count == max(1, len(sensor.components))
-    if sensor.availability is Availability.AT_ONCE:
+    assert flat.shape[1] == sensor.count and len(sensor.components) in (0, sensor.count)
+    if not sensor.is_of_motion:
         size = np.abs(flat).max()
         assert np.ravel(live.read(sensor)) == pytest.approx(flat[-1], rel=1e-6, abs=1e-9 * size)
 
@@ -44,9 +41,8 @@ def test_readings_over_time_and_at_an_instant(kind, live):
 @pytest.mark.parametrize("kind", SENSOR_CASES, ids=lambda kind: kind.__name__)
 def test_libraries_follow_what_a_sensor_reads(kind, live):
     sensor = SENSOR_CASES[kind](live.motion.mechanism)
-    if sensor.availability is not Availability.NO_FIXED_COUNT:
-        (output,) = OutputTables(live).of({"": sensor}).outputs
-        assert output.size == sensor.count
+    (output,) = OutputTables(live).of({"": sensor}).outputs
+    assert output.size == sensor.count
 
 
 @pytest.mark.parametrize("kind", SENSOR_CASES, ids=lambda kind: kind.__name__)

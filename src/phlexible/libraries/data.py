@@ -68,12 +68,6 @@ class UserEnergies:
     def _name(number: int) -> str:
         return f"ph_user_{number}"
 
-    @property
-    def digest(self) -> str:
-        """Return a short SHA-256 digest of the code of all compiled energy functions of the user, as hexadecimal
-        text. A library accepts the values of another model only if this digest agrees."""
-        return hashlib.sha256("\n".join(self.modules.values()).encode()).hexdigest()[:16]
-
     def with_indices(self, table: str, content: NDArray[Any]) -> NDArray[Any]:
         """Return the ``content`` of the model's array ``table`` (its name) as the library stores it. In arrays of
         addresses of user functions, each address is replaced by the number of the function from 1 on (0: none),
@@ -114,15 +108,10 @@ class ControllerData:
     targets: tuple[Target, ...]
 
     @property
-    def order(self) -> int:
-        """Return the number of states of a linear controller in a compiled library."""
-        return len(self.A)
-
-    @property
     def memory(self) -> int:
         """Return the number of values that a linear controller of a library stores between time steps: three
         for its clock, its last inputs, its states, and the outputs that a delay holds back."""
-        return 3 + self.count + self.order + self.queue * self.size
+        return 3 + self.count + len(self.A) + self.queue * self.size
 
     @property
     def constants(self) -> Array:
@@ -329,11 +318,6 @@ class ModelData:
         The order is that in which the library stores them."""
         return np.concatenate([self._packed_tables(), self._packed_start(), self._real_constants().view(np.uint64)])
 
-    def is_whole(self, name: str) -> bool:
-        """Return whether the array ``name`` of the model contains integers (indices); False for floating-point
-        values and for unknown names."""
-        return name in self.memory.system_tables and self.memory.system_tables[name].dtype.kind == "i"
-
     def value_sections(self) -> list[tuple[str, int]]:
         """Return names and lengths of the consecutive sections of ``packed_values``, as a list of pairs. They are
         the system's arrays, a header of 8 words (""), the initial values of state arrays ("start of ..."),
@@ -399,7 +383,7 @@ class ModelData:
         found |= {"CONTROLLERS": len(self.controllers), "WATCHED": self.watched, "TURNS": turns}
         memory_size = turns + 3 * counts["load_values"] + sum(each.memory for each in self.controllers)
         found["CONTROL"] = memory_size if self.controllers else 0
-        found["ROOM"] = max(counts["row_size"], *(each.order for each in self.controllers), 0)
+        found["ROOM"] = max(counts["row_size"], *(len(each.A) for each in self.controllers), 0)
         found |= {"SOURCES": len(sources), "MEASURED": sum(each.count for each in sources)}
         found |= {"MOST_VECTORS": max((len(each.reading.carried) for each in sources), default=0)}
         found |= {"TAPE": self._tape_begin, "TAPE_NUMBERS": len(self.outputs.entries)}
@@ -431,7 +415,8 @@ class ModelData:
         names = list(self.energies.modules)
         indices = [(k, len(self.memory.system_tables[x.name])) for k, x in enumerate(TABLES) if x.name in ADDRESSES]
         sizes = [-(-count // 8) * 8 for _, count in indices] if names else []
-        yield f"#define PH_USERS {len(names)} /* {self.energies.digest} */"
+        digest = hashlib.sha256("\n".join(self.energies.modules.values()).encode()).hexdigest()[:16]
+        yield f"#define PH_USERS {len(names)} /* {digest} */"  # so that other functions are another structure
         yield f"#define PH_ADDRESSES {sum(sizes)}"
         yield from (f"double {name}(double);" for name in names)
         if names:
@@ -553,8 +538,8 @@ class ModelData:
             first = store(np.array(indices, dtype=np.int64)), store_reals(np.array(own))
             tape.append((number.kind.value, first[0], len(number.terms), first[1]))
         for each in self.controllers:
-            sizes = {name: getattr(each, name) for name in ("begin", "end", "count", "order", "size", "queue")}
-            at = {"numbers": store_reals(each.constants), "target": each.target_column}
+            sizes = {name: getattr(each, name) for name in ("begin", "end", "count", "size", "queue")}
+            at = {"order": len(each.A), "numbers": store_reals(each.constants), "target": each.target_column}
             at |= {"first_actuator": len(actuators), "actuators": len(each.targets)}
             controllers.append(ControllerEntry(**sizes, **at))
             for target in each.targets:

@@ -14,7 +14,8 @@ from phlexible.description.joints.sliding import LineCoordinate, Sliding
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.time_functions import TimePath
 from phlexible.errors import ModelError
-from phlexible.measure.sensors import EnergyKind, EnergyOf, JointPosition, JointRate
+from phlexible.measure.energy import EnergyKind, EnergyOf
+from phlexible.measure.sensors import JointPosition, JointRate
 from phlexible.results.live import LiveRun
 from phlexible.results.live_readings import QuickReading, quick_reading, vector_reading
 from phlexible.state.functions import ConstraintSet

@@ -99,7 +99,8 @@ def with_parameters(
             )
         return np.where(is_same, 0.0, found.view(np.float64))
 
-    is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if usual.is_whole(name)])
+    integers = {name for name, table in usual.memory.system_tables.items() if table.dtype.kind == "i"}
+    is_whole = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in integers])
     is_force = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in FORCES])
     is_same = is_force | is_whole | ~np.isfinite(words.view(np.float64))
     is_scale = np.isin(kinds, [k for k, (name, _) in enumerate(parts) if name in SCALES])

@@ -1,13 +1,16 @@
-"""Energies, momenta and events of a run."""
+"""Energies, momenta and events of a run, and the sensor of energies."""
 
 from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated
 
 import numpy as np
 
-from phlexible.algebra.arrays import Array, make_arrays_read_only
+from phlexible.algebra.arrays import Array, convert_fields, make_arrays_read_only, option, option_of
 from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import rigid_rows, velocity_components
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.display import Html, short_repr, sparkline, table
 from phlexible.state.recorded_run import RecordedRun, RecordedStates
@@ -94,6 +97,58 @@ def energy_of(recording: RecordedStates) -> Energy:
         dict(zip(recording.work_names, recording.work.T, strict=True)),
         recording.dissipated,
     )
+
+
+class EnergyKind(Enum):
+    """Kinds of energy that can be measured: stored energies, their total, supplied work and losses."""
+
+    KINETIC = "kinetic"
+    STRAIN = "strain"
+    SPRING = "spring"
+    GRAVITY = "gravity"
+    TOTAL = "total"
+    SUPPLIED = "supplied"
+    DISSIPATED = "dissipated"
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyOf(Sensor):
+    """Sensor of one of the energies of the whole model, such as its kinetic energy; readings have shape (instants,)
+    [J].
+
+    Attributes:
+        kind: "kinetic", "strain", "spring", "gravity", "total", "supplied" or "dissipated".
+
+    Raises:
+        ParameterError: another word.
+
+    Example:
+        >>> model = ph.Model(gravity=(0, 0, -9.81))
+        >>> stone = model.add(ph.PointMass(2.0), "stone")
+        >>> motion = model.simulate(1.0, step=1e-2)
+        >>> round(float(motion[ph.EnergyOf("kinetic")][-1]), 6)  # m g^2 t^2 / 2 [J]
+        96.2361
+    """
+
+    kind: Annotated[EnergyKind | str, option_of(EnergyKind)] = EnergyKind.TOTAL
+
+    label, unit = "energy", "J"
+    is_energy = True
+
+    def __post_init__(self) -> None:
+        convert_fields(self)
+
+    def __str__(self) -> str:
+        return f"{self._name} {self.label}"
+
+    def read(self, run: RecordedRun) -> Array:
+        """Return the chosen kind of energy (kinetic, strain, total, ...) of the whole model at all instants of a
+        run, shape (instants,) [J]."""
+        return np.asarray(getattr(energy_of(run.recording), self._name))
+
+    @property
+    def _name(self) -> str:
+        return option("kind", self.kind, EnergyKind).value
 
 
 NEGLIGIBLE = 1e-6

@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from phlexible.algebra.arrays import Array, Finite, UnitVector, convert_fields, option, option_of, whole
+from phlexible.algebra.arrays import Array, Finite, UnitVector, whole
 from phlexible.algebra.number_tape import continuous_quaternions, quaternions, with_sign_of
 from phlexible.algebra.rotations import nearest_turns
+from phlexible.bodies.absolute_body import AbsoluteBody
 from phlexible.bodies.floating_body import FloatingBody
 from phlexible.description.interactions.drives import Drive
 from phlexible.description.interactions.force_elements import ForceElement
 from phlexible.description.interactions.functions import AXES, Coordinate
 from phlexible.description.interactions.loads import AnyAxes, Axes, Force, Load, PointLoad, Torque
-from phlexible.description.interactions.sensor import Availability, LinearReading, Sensor
+from phlexible.description.interactions.sensor import LinearReading, Sensor
 from phlexible.description.interactions.tendon import Tendon
 from phlexible.description.joints.joint import Joint
 from phlexible.description.joints.joints import Spherical
@@ -27,7 +27,6 @@ from phlexible.description.placed_wholes import PlacedWhole
 from phlexible.description.ports import Attachment, PlacedBody, Port
 from phlexible.errors import ModelError, ParameterError
 from phlexible.measure import kinematics, reactions, section_forces
-from phlexible.measure.energy import energy_of
 from phlexible.state.forces import coordinate_row, forces_of_load
 from phlexible.state.instants import Instants
 from phlexible.state.recorded_run import RecordedRun
@@ -838,7 +837,15 @@ class ElementForce(Sensor):
     element: ForceElement | Drive | JointRelation
 
     takes = (ForceElement | Drive | JointRelation, "a spring, damper, motor or drive")
-    label, unit, availability = "force", "N or N m", Availability.NO_FIXED_COUNT
+    label, unit = "force", "N or N m"
+
+    @property
+    def count(self) -> int:
+        """Return the number of forces of the element: one, or those along all coordinates of a ``Bushing``."""
+        if not isinstance(self.element, ForceElement):
+            return 1
+        bodies = (port.placed for port in self.element.ports if isinstance(port, Attachment))
+        return max(1, len(self.element.forces(next(bodies).data.dimension)))
 
     def read(self, run: RecordedRun) -> Array:
         """Return the force or torque of the measured spring, damper, motor or drive at all instants of a run: shape
@@ -846,7 +853,7 @@ class ElementForce(Sensor):
         return reactions.element_force(run, self.element)
 
 
-# Sensors in bodies and of the whole: section forces, stresses, tensions, energies.
+# Sensors in bodies: section forces, stresses, tensions.
 
 FORCES = ("normal", "shear_y", "shear_z", "torsion", "moment_y", "moment_z")
 
@@ -930,7 +937,16 @@ class Tension(Sensor):
     string: PlacedBody | Tendon
 
     takes = (PlacedBody | Tendon, "a string or tendon of the model")
-    label, unit, availability = "tension", "N", Availability.NO_FIXED_COUNT
+    label, unit = "tension", "N"
+
+    @property
+    def count(self) -> int:
+        """Return the number of tensions at an instant: of the quadrature points of a string, of the pieces between
+        guides with friction of a tendon, else one."""
+        if isinstance(self.string, Tendon):
+            return len(self.string.guides) - 1 if self.string.friction else 1
+        data = self.string.data
+        return sum(len(group.weights) for group in data.strains) if isinstance(data, AbsoluteBody) else 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -943,55 +959,3 @@ class Tension(Sensor):
         if isinstance(self.string, Tendon):
             return reactions.tendon_tension(run, self.string)
         return reactions.tension(run, self.string)
-
-
-class EnergyKind(Enum):
-    """Kinds of energy that can be measured: stored energies, their total, supplied work and losses."""
-
-    KINETIC = "kinetic"
-    STRAIN = "strain"
-    SPRING = "spring"
-    GRAVITY = "gravity"
-    TOTAL = "total"
-    SUPPLIED = "supplied"
-    DISSIPATED = "dissipated"
-
-
-@dataclass(frozen=True, eq=False)
-class EnergyOf(Sensor):
-    """Sensor of one of the energies of the whole model, such as its kinetic energy; readings have shape (instants,)
-    [J].
-
-    Attributes:
-        kind: "kinetic", "strain", "spring", "gravity", "total", "supplied" or "dissipated".
-
-    Raises:
-        ParameterError: another word.
-
-    Example:
-        >>> model = ph.Model(gravity=(0, 0, -9.81))
-        >>> stone = model.add(ph.PointMass(2.0), "stone")
-        >>> motion = model.simulate(1.0, step=1e-2)
-        >>> round(float(motion[ph.EnergyOf("kinetic")][-1]), 6)  # m g^2 t^2 / 2 [J]
-        96.2361
-    """
-
-    kind: Annotated[EnergyKind | str, option_of(EnergyKind)] = EnergyKind.TOTAL
-
-    label, unit = "energy", "J"
-    is_energy = True
-
-    def __post_init__(self) -> None:
-        convert_fields(self)
-
-    def __str__(self) -> str:
-        return f"{self._name} {self.label}"
-
-    def read(self, run: RecordedRun) -> Array:
-        """Return the chosen kind of energy (kinetic, strain, total, ...) of the whole model at all instants of a
-        run, shape (instants,) [J]."""
-        return np.asarray(getattr(energy_of(run.recording), self._name))
-
-    @property
-    def _name(self) -> str:
-        return option("kind", self.kind, EnergyKind).value

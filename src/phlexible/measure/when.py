@@ -8,7 +8,7 @@ import numpy as np
 from phlexible.algebra.arrays import ANY_SIZE, Array, called, check_callable, finite
 from phlexible.algebra.portable import Portable
 from phlexible.algebra.rotations import nearest_turns
-from phlexible.description.interactions.sensor import Availability, Sensor
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.mechanism.events import Condition
 from phlexible.errors import ParameterError
 from phlexible.measure.sensors import checked_sensors
@@ -57,9 +57,9 @@ class When(Portable, Condition):
         else:
             check_callable("quantity", self.quantity, "t", *(f"reading {k + 1}" for k in range(len(self.of))))
         for each in self.sensors:
-            if each.availability is Availability.LATER:
+            if each.is_of_motion:
                 raise ParameterError(
-                    f"When cannot wait for {each}: its values are {each.availability.value}; take a rate or a force"
+                    f"When cannot wait for {each}: its values are only of a motion; take a rate or a force"
                 )
         if (self.above is None) == (self.below is None):
             raise ParameterError(f"When takes either above= or below=, got {self.above!r} and {self.below!r}")

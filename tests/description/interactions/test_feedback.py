@@ -45,7 +45,7 @@ def test_controllers_measure_what_motions_tell():
         columns = [motion[sensor][:-1].reshape(100, -1) for sensor in every_sensor(wheel, joint)]
         assert np.array(seen) == pytest.approx(np.hstack(columns), abs=1e-12)
     assert np.ptp(np.array(seen)[:, 2]) > 2 * np.pi
-    for sensor in (ph.JointAcceleration(pin), ph.Acceleration(body.origin), ph.ElementForce(model.elements[0])):
+    for sensor in (ph.JointAcceleration(pin), ph.Acceleration(body.origin)):
         with pytest.raises(ph.ParameterError, match="cannot be measured by a controller"):
             ph.Feedback(brake, [sensor])
 
@@ -135,3 +135,31 @@ def test_force_sensors_tell_of_the_step_before():
     model.apply(rail.force(ph.Feedback(lambda t, f: seen.append(f[1]) or 0.0, [ph.Reaction(rail)])))
     model.simulate(0.05, 0.01, progress=False)
     assert seen == pytest.approx([9.81 * MASS] * 5)
+
+
+def test_controllers_measure_forces_of_elements_and_tensions():
+    """Of one spring, of a bushing along all coordinates, of drives, of strings and of tendons with friction."""
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ground, inertia = model.ground.at, (0.1, 0.1, 0.1)
+    body = model.add(ph.RigidBody(MASS, inertia), "weight", position=(0, 0, -1))
+    spring = model.apply(ph.SpringDamper(ground((0, 0, 0)), body.origin, 100.0, length=0.5))
+    bushing = model.apply(ph.Bushing(ground((0, 0, -1)), body.origin, (9.0,) * 3, rotational_stiffness=(1.0,) * 3))
+    other = model.add(ph.RigidBody(1.0, inertia), "other", position=(1, 0, -1))
+    guides = [ground((0.5, 0, 0)), ground((1, 0, 0)), other.origin]
+    tendon = model.apply(ph.Tendon(guides, 50.0, rest_length=1.2, friction=0.1))
+    wheel = model.add(ph.RigidBody(1.0, inertia), "wheel", position=(5, 0, 0))
+    axle = model.connect(ph.Revolute(ground((5, 0, 0)), wheel.origin))
+    drive = model.apply(axle.drive(angle=lambda t: t**2))
+    rope = ph.String(length=0.5, line_density=0.1, elements=3, law=ph.LinearLaw(50.0))
+    placed = model.add(rope, "rope", shape=[(9, 0, 0), (9, 0, -0.6)])
+    for end, z in ((placed.start, 0.0), (placed.end, -0.6)):
+        model.connect(ph.Spherical(ground((9, 0, z)), end))
+    sensors = [ph.ElementForce(each) for each in (spring, bushing, drive)]
+    sensors += [ph.Tension(each) for each in (tendon, placed)]
+    known, seen = model.simulate(0.02, 0.01, progress=False), []
+    model.apply(ph.Feedback(lambda t, y: seen.append(y) or np.zeros(3), sensors, on=[body.origin]))
+    motion = model.simulate(0.02, 0.01, progress=False)
+    expected = [np.ravel(known[sensor][0]) for sensor in sensors]
+    assert [sensor.count for sensor in sensors] == [len(each) for each in expected] == [1, 6, 1, 2, 3]
+    assert seen[0] == pytest.approx(np.concatenate(expected), rel=1e-12, abs=1e-12)
+    assert seen[0][0] == pytest.approx(-50.0) and np.array_equal(motion.time, known.time)

@@ -26,7 +26,7 @@ from phlexible.algebra.arrays import (
 )
 from phlexible.algebra.portable import Portable
 from phlexible.description.interactions.functions import KinematicPair, expect, receive
-from phlexible.description.interactions.sensor import Availability, Sensor
+from phlexible.description.interactions.sensor import Sensor
 from phlexible.description.ports import Attachment
 from phlexible.errors import ModelError, ParameterError
 
@@ -360,10 +360,8 @@ class Feedback(Portable):
 
 def _check_measured(item: object) -> None:
     if isinstance(item, Sensor):
-        if item.availability is not Availability.AT_ONCE:
-            raise ParameterError(
-                f"{item} cannot be measured by a controller: its values are {item.availability.value}"
-            )
+        if item.is_of_motion:
+            raise ParameterError(f"{item} cannot be measured by a controller: its values are only of a motion")
         return
     if not isinstance(item, KinematicPair | Attachment):
         raise ParameterError(f"measured takes joints, attachments such as beam.end and sensors, got {item!r}")

@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
-from enum import Enum
 from types import UnionType
 from typing import Any, ClassVar, TypeAlias
 
@@ -21,14 +20,6 @@ LinearReading: TypeAlias = tuple[Source, Array, Array]
 
 The numbers of a joint are each coordinate and its rate, those of an attachment its position and velocity.
 """
-
-
-class Availability(Enum):
-    """Availability of a sensor's value: at each instant with fixed length, only later, or with another length."""
-
-    AT_ONCE = "at once"
-    LATER = "only of a motion"
-    NO_FIXED_COUNT = "not of a fixed count of numbers"
 
 
 class Sensor(ABC):
@@ -95,10 +86,10 @@ class Sensor(ABC):
         return ()
 
     @property
-    def availability(self) -> Availability:
-        """Return when the values of a sensor are known during a run: at each instant, or only after later steps.
-        The second holds for sensors that differentiate the motion twice (accelerations)."""
-        return Availability.LATER if self.differentiations == 2 else Availability.AT_ONCE
+    def is_of_motion(self) -> bool:
+        """Return whether the values of a sensor are those of a motion only, known after later steps. This holds for
+        sensors that differentiate the motion twice (accelerations)."""
+        return self.differentiations == 2
 
     @property
     def count(self) -> int:

@@ -61,7 +61,7 @@ from phlexible.description.time_functions import TimePath
 from phlexible.elements.maxwell import Maxwell
 from phlexible.elements.sections import CircularSection, GeneralSection, RectangularSection, Section, VaryingSection
 from phlexible.errors import ModelError, ResultFileError
-from phlexible.measure.sensors import EnergyKind
+from phlexible.measure.energy import EnergyKind
 from phlexible.shapes.solids import Shape
 
 # Large arrays and whole numbers in descriptions: their bytes as text, to the last digit.
