@@ -69,6 +69,16 @@ def path(radius, reads_list=False):
     return lambda t: radius * np.sin(t)
 
 
+def clock(t):
+    import time
+
+    return t + time.time()
+
+
+def table(t):
+    return np.interp(t, *np.loadtxt("table.csv"))
+
+
 def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
     runs = []
 
@@ -80,6 +90,7 @@ def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
     assert [check(path(0.4)), check(path(1)), check(path(1.0))] == [3, 4, 5]
     assert [check(path(0.3, reads_list=True)), check(path(0.3, reads_list=True))] == [6, 7]  # which may change
     assert [check(lambda t: t + np.random.rand()), check(np.sin), check(np.sin)] == [8, 9, 10]
+    assert [check(clock), check(clock), check(table), check(table)] == [11, 12, 13, 14]  # clocks and files
 
 
 def test_a_check_that_fails_fails_each_time():

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from opcode import opmap
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -223,6 +224,7 @@ def _stencil(position: float) -> tuple[Array, Array, Array]:
 
 CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
 PURE_MODULES = ("math", "cmath", "numpy")
+IMPURE = frozenset(("random", "open", "input", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"))
 
 
 @dataclass(frozen=True)
@@ -253,11 +255,14 @@ def run_once(functions: Sequence[object], content: Sequence[object], run: Callab
 
 def function_content(function: object) -> tuple[object, ...] | None:
     """Return what the values of a user's function depend on, code and constants, as a hashable tuple. Return None
-    if they may depend on something else: variables that can change, other functions, random numbers."""
+    if they may depend on something else: variables that can change, other functions, modules, random numbers,
+    files."""
     if not isinstance(function, FunctionType):
         return None
     code, cells = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
-    if "random" in code.co_names or CodeType in map(type, code.co_consts):
+    if not IMPURE.isdisjoint(code.co_names) or CodeType in map(type, code.co_consts):
+        return None
+    if opmap["IMPORT_NAME"] in code.co_code[::2]:
         return None
     used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
     content: list[object] = [code]
