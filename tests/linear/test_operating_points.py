@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from mechanisms import grounded
@@ -576,3 +577,34 @@ def test_equilibria_of_shafts_that_deform_without_moving_their_frame(load, turn)
     model.apply(ph.Torque(shaft.end, load))
     angle = model.equilibrium().rotation(shaft.end)[:, 2 if load[0] else 0]
     assert np.linalg.norm(angle - np.eye(3)[2 if load[0] else 0]) == pytest.approx(turn, rel=1e-4)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_rod_at_rest_is_a_steady_rotation_with_and_without_weight(order):
+    """A rod that does not turn keeps its bending frequency, whichever way it is turned; a falling one has none."""
+    section, material = ph.RectangularSection(0.05, 0.01), ph.Material(2.1e11, 7850.0, 0.3)
+    tilted = Rotation.from_euler("xyz", [0.3, 0.5, -1.0])
+    euler = 3.5160153 / 0.8**2 * np.sqrt(2.1e11 * 0.01**2 / 12 / 7850)
+    for rotation, gravity in ((None, 0.0), (tilted, 0.0), (tilted, -9.81)):
+        model = ph.Model(gravity=(0, 0, gravity))
+        rod = model.add(ph.Rod(0.8, section, material, elements=16, order=order), "rod", (5, -7, 3), rotation)
+        if gravity:
+            with pytest.raises(ph.EquilibriumError, match="would change at 9.81 m/s2"):
+                model.linearize(at="steady_rotation")
+        model.connect(ph.Fixed(model.ground.at((5, -7, 3)), rod.start))
+        assert model.linearize(at="steady_rotation").modes(1).frequencies == pytest.approx([euler], rel=5e-3)
+
+
+def test_a_rotation_by_round_off_is_none():
+    """Sweeps of speeds from negative to positive values pass zero at 1e-16."""
+
+    def blade(speed):
+        model = ph.Model()
+        hub = model.ground.moving(lambda t: (0, 0, 0), rotation=lambda t: speed * t)
+        rod = model.add(
+            ph.Rod(0.8, ph.RectangularSection(0.05, 0.01), ph.Material(2.1e11, 7850.0), elements=8), "rod"
+        )
+        model.connect(ph.Fixed(hub, rod.start))
+        return model.linearize(at="steady_rotation").modes(1).frequencies
+
+    assert blade(1e-16) == pytest.approx(blade(0.0), rel=1e-9)

@@ -53,7 +53,7 @@ from phlexible.state.initial_velocity import (
 )
 from phlexible.state.instants import Instants, PrescribedMotions
 from phlexible.state.layout import State
-from phlexible.state.quasi_static import QuasiStaticMotion, quasi_static_motion
+from phlexible.state.quasi_static import QuasiStaticMotion, acceleration_scale, quasi_static_motion
 from phlexible.state.redundancy import check_redundancy, independent_rows, smallest_multipliers_at
 from phlexible.state.small_motions import displaced, round_off_of_forces, size_of_motion
 from phlexible.state.system import System, require_bodies
@@ -593,7 +593,8 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
     motion = _without_drift(system, quasi_static_motion(system, with_initial_velocity(system, pose)))
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
-    if change > STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length):
+    steady = STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length)
+    if change > steady + ALLOWED * max(1.0, length) * acceleration_scale(system, motion.state, motion.at):
         points = [own.name for own in system.bodies if isinstance(own.body, PointMass)]
         axes = "; a PointMass has no axes that turn: take a RigidBody with small inertia for "
         raise EquilibriumError(

@@ -389,7 +389,7 @@ def check_constant_coefficients(
     state = point.state
     spin = split_rigid(system.layout, state.velocity)[1]
     speed = float(np.linalg.norm(spin, axis=1).max(initial=0.0))
-    if not speed:
+    if not speed > STILL:
         return
     after = _state_after(system, state, ANGLE / speed)
     pulls = _multipliers_after(system, point, after, mechanics.mass)

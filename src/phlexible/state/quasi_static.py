@@ -238,7 +238,7 @@ def quasi_static_motion(system: System, state: State, at: Instants | None = None
         VelocityError: given velocities that contradict the joints of the deformed bodies.
     """
     here = system.at(state) if at is None else at
-    independent, rate = independent_rows(system, state, here), _rate(system, state, here)
+    independent, rate = independent_rows(system, state, here), acceleration_scale(system, state, here)
     rows = int(system.layout.multiplier[-1])
     motions = RigidMotions.of(system, state)
     rigid = np.zeros(len(motions.indices) if motions.basis is None else motions.basis.shape[1])
@@ -424,8 +424,7 @@ def _with_velocity(problem: _Problem, motion: QuasiStaticMotion) -> QuasiStaticM
     fraction of the loads, since centrifugal forces grow with the square."""
     velocity = np.sqrt(problem.factor) * rigid_velocity(problem.system, motion.state, motion.at)
     state = replace(motion.state, velocity=velocity)
-    motions = RigidMotions.of(problem.system, state)
-    acceleration = motions.acceleration(motion.rigid)
+    acceleration = RigidMotions.of(problem.system, state).acceleration(motion.rigid)
     return replace(motion, state=state, at=motion.at.moving(velocity[None]), acceleration=acceleration)
 
 
@@ -475,7 +474,7 @@ def _solver(problem: _Problem, motion: QuasiStaticMotion) -> Callable[[Array], A
     return lambda right: np.concatenate(whole.solve(right[:size], right[size:]))
 
 
-def _rate(system: System, state: State, at: Instants) -> float:
+def acceleration_scale(system: System, state: State, at: Instants) -> float:
     """Return a scale of the equations of a quasi-static problem [1/s^2]. It is the size of the applied forces
     plus the square of the velocity, both in the mass metric and relative to the mechanism's length; 1 if both
     are zero."""
