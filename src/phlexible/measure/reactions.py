@@ -43,7 +43,8 @@ def element_force(run: RecordedRun, element: ForceElement | Drive | JointRelatio
             return run.multipliers[:, index].copy()
     own = [k for k, each in enumerate(run.system.forces) if element in (each.element, each.element.driven)]
     if isinstance(element, Contact) and element.is_contact_group:
-        raise ModelError(f"{element} has no force along a coordinate; what it stores is in motion.energy.spring")
+        what = "no force along a coordinate; put the surface on a body, and take motion.reaction of what holds this"
+        raise ModelError(f"{element} has {what}")
     if not own:
         raise ModelError(f"element must be applied in this model, got {element!r}")
     forces = run.recording.forces[:, own]

@@ -272,3 +272,26 @@ def test_a_ball_that_settles_in_a_ring_rests_on_its_axis():
     motion = model.simulate(0.5, 1e-3, progress=False)
     assert motion.halvings[-1] == 0
     assert motion.position(ball.origin)[-1] == pytest.approx([0, 0, height], abs=1e-8)
+
+
+def test_a_box_slides_on_a_belt_until_it_has_its_speed():
+    """It gains the way v^2 / (2 mu g) on the box; the joint that drives the belt carries box and belt."""
+    speed, friction, gravity = 1.0, 0.3, 9.81
+    model = ph.Model(gravity=(0, 0, -gravity))
+    box = model.add(ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), position=(0, 0, 0.05))
+    with pytest.raises(ph.ParameterError, match="point, ball or line .* for other shapes, move a body with it"):
+        ph.Contact(box, ph.Plane(model.ground.moving(lambda t: (speed * t, 0, 0))), friction=friction)
+    belt = model.add(ph.RigidBody(1.0, (1.0, 1.0, 1.0)))
+    rail = model.connect(ph.Prismatic(model.ground.at((0, 0, 0)), belt.origin, axis=(1, 0, 0)))
+    model.apply(rail.drive(position=lambda t: speed * t))
+    touch = model.apply(ph.Contact(box, ph.Plane(belt.origin), friction=friction))
+    motion = model.simulate(0.5, 2e-3)
+    assert motion.velocity(box.origin)[100, 0] == pytest.approx(0.2 * friction * gravity, rel=1e-6)
+    assert motion.velocity(box.origin)[-1, 0] == pytest.approx(speed, rel=1e-4)
+    way = speed * 0.5 - speed**2 / (2 * friction * gravity)
+    assert motion.position(box.origin)[-1, 0] == pytest.approx(way, rel=1e-4)
+    assert motion.reaction(rail)[100] == pytest.approx(
+        [2 * friction * gravity, 0, (1 + 2) * gravity], rel=1e-6, abs=1e-6
+    )
+    with pytest.raises(ph.ModelError, match="put the surface on a body, and take motion.reaction"):
+        motion.element_force(touch)

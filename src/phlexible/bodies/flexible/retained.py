@@ -120,7 +120,9 @@ def retained_shapes(
     derivatives = span.extend(framed.responses(_elastic_loads(framed, second, scale)))
     lowest = span.extend(framed.modes(modes))
     if not span.shapes:
-        raise ParameterError("the body has no elastic coordinates: pass modes= or interfaces=")
+        raise ParameterError(
+            "the body has no elastic coordinates: pass modes= or interfaces=, which leave nodes free"
+        )
     shapes, squares = _diagonalized(np.column_stack(span.shapes), np.column_stack(span.forces), framed.structure)
     return RetainedShapes(shapes, np.sqrt(squares), (responses, inertial, lowest, derivatives))
 

@@ -254,7 +254,8 @@ class FramedStructure:
         if not count:
             return np.zeros((size, 0))
         if count > size - r - 2:
-            raise ParameterError(f"modes must be at most {size - r - 2} with {size} unknowns, got {count}")
+            unknowns = f"{size} unknowns (of which a rigid interface has {r} for all its nodes)"
+            raise ParameterError(f"modes must be at most {max(size - r - 2, 0)} with {unknowns}, got {count}")
         inverse = LinearOperator((size, size), matvec=lambda f: self.responses(f.reshape(-1, 1))[:, 0], dtype=float)
         random = np.random.default_rng(0).normal(size=(size, 1))
         start = self.responses(self.structure.mass @ random)[:, 0]

@@ -412,10 +412,7 @@ def check_mesh(mesh: UserMesh) -> None:
             "model, at interfaces of the body"
         )
     _, first = np.unique(np.sort(mesh.corners, axis=1), axis=0, return_index=True)
-    if twice := np.setdiff1d(np.arange(len(mesh.cells)), first).tolist():
-        raise ParameterError(
-            f"mesh: {len(twice)} elements are listed more than once ({some_of(twice)}); list each once"
-        )
+    refuse_elements(~np.isin(np.arange(len(mesh.cells)), first), "are listed more than once: list each once")
     e, corners = mesh.corners.shape
     nodes, numbers = np.unique(mesh.corners, return_inverse=True)
     links = np.repeat(np.arange(e), corners), e + numbers.ravel()
@@ -439,11 +436,8 @@ def check_elements(mesh: ElementMesh) -> None:
     neighbours = mesh.mesh.f2t[:, mesh.mesh.f2t[1] >= 0]
     part = linked_groups(neighbours, mesh.cell_count)
     if part.any():
-        smallest = np.flatnonzero(part == np.bincount(part).argmin())
-        raise ParameterError(
-            f"mesh: elements {some_of(smallest)} touch the others in nodes or edges only, as a hinge does:"
-            " parts of one body share sides of elements"
-        )
+        what = "touch the others in nodes or edges only, as a hinge does: parts of one body share sides of elements"
+        refuse_elements(part == np.bincount(part).argmin(), what)
     mapping = mesh.mesh.mapping()
     points = _reference_points(mesh)
     with np.errstate(all="ignore"):  # of flat elements
@@ -533,7 +527,8 @@ def refuse_elements(are_wrong: BoolArray, what: str) -> None:
         ParameterError: there are some.
     """
     if are_wrong.any():
-        raise ParameterError(f"mesh: elements {some_of(np.flatnonzero(are_wrong))} {what}")
+        listed = some_of(np.flatnonzero(are_wrong))
+        raise ParameterError(f"mesh: elements {listed} {what} (elements count from 0, in the order of the mesh)")
 
 
 def some_of(indices: IntArray | list[int]) -> str:

@@ -161,9 +161,8 @@ def contact_parts(name: str, value: object) -> tuple[Side, ...]:
             raise ModelError(f"{name} of a Contact takes ports, bodies, surfaces or lists of them, got {each!r}")
         for port in each.ports if isinstance(each, Touchable | MeshSurface) else (each,):
             if isinstance(port, MovingFrame) and not port.is_fixed:
-                raise ParameterError(
-                    f"{name}: {port} moves as a function of time; use a Contact for each that meets it"
-                )
+                what = "moves as a function of time: give each point, ball or line that meets it its own Contact"
+                raise ParameterError(f"{name}: {port} {what}, or, for other shapes, move a body with it by a drive")
     return tuple(parts)
 
 
