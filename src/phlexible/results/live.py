@@ -250,6 +250,7 @@ class SavedInstant:
         inputs: by their names.
         run: which one it was of; empty where it is not known.
         sizes: of the steps up to here; None: all had the one of the run.
+        layout: how many of the values each table of the state has, by its name.
     """
 
     time: float
@@ -258,6 +259,7 @@ class SavedInstant:
     inputs: dict[str, Array]
     run: str = ""
     sizes: "StepSizes | None" = None
+    layout: str = ""
 
     __repr__ = short_repr
 
@@ -552,8 +554,8 @@ class LiveRun:
     def save(self) -> SavedInstant:
         """Return a copy of the present state of this live run with its inputs and the history of the time
         integration. From it ``restore`` continues with identical digits."""
-        values, sizes = self._run.snapshot()
-        return SavedInstant(self.time, self.steps, values, self.inputs.copy(), self._identity, sizes)
+        (values, sizes), own, layout = self._run.snapshot(), self._identity, self.stepper.layout
+        return SavedInstant(self.time, self.steps, values, self.inputs.copy(), own, sizes, layout)
 
     def restore(self, saved: SavedInstant) -> None:
         """Set this live run back to the instant ``saved`` that its ``save`` returned, with the inputs of that
@@ -572,18 +574,17 @@ class LiveRun:
     def continue_from(self, saved: SavedInstant) -> None:
         """Continue this live run from the state ``saved`` of another run of the same model with the same step
         size. Its inputs are copied, and the stored instants of this run are discarded. ParameterError is raised if
-        the numbers of state entries or the inputs differ; other differences of the models are not noticed.
+        the lengths of state tables or the inputs differ; other differences of the models are not noticed.
 
         Raises:
             ParameterError: a run of a model with other numbers or inputs; this run stays as it was.
         """
         known = {name: value.shape for name, value in self.inputs.copy().items()}
         given = {name: value.shape for name, value in saved.inputs.items()}
-        size = self.stepper.snapshot().shape
-        if saved.values.shape != size or given != known:
+        if saved.layout != self.stepper.layout or given != known:
             raise ParameterError(
-                f"this is the state of another model: it has {saved.values.size} numbers and the inputs"
-                f" {', '.join(given) or 'none'}, this model {size[0]} and {', '.join(known) or 'none'}"
+                f"this is the state of another model: it has {saved.layout or 'an old layout'} and the inputs"
+                f" {', '.join(given) or 'none'}, this model {self.stepper.layout} and {', '.join(known) or 'none'}"
             )
         self._go_on_from(saved)
         self._run.step_warnings.begin()
