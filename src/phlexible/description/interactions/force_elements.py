@@ -790,7 +790,8 @@ class Bushing(ForceElement):
     """Springs and dampers between two ports along and about the axes of the first one.
 
     The axes are those of the world at the initial pose and turn with the first port. Translations are
-    counted from the initial pose; a rotation enters by its sine, so keep rotations below a right angle. One axis
+    counted from the initial pose. A rotation enters by its sine: about one axis the moment at the angle a is
+    k sin(a) cos(a), 1 % below k a at 0.12 rad and never above k/2; for large angles take ``joint.spring``. One axis
     without rotational stiffness and damping may spin: the other two rotations then are tilts of this axis.
 
     Attributes:

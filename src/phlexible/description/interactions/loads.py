@@ -478,7 +478,8 @@ class Pressure(Load):
 
     Attributes:
         interface: ``part["face"]``; of a soft body also the body itself: all of its surface.
-        value: positive where it pushes on the body, constant or a function of time [Pa].
+        value: positive where it pushes on the body, constant or a function of time [Pa]. Positive is -z on the
+            ``"face"`` of a flat ``Plate``, and along the directors of a ``Shell``, +z of ``Shell.plate``.
 
     Raises:
         ModelError: no interface of a mesh, or one that is not flat.
