@@ -85,7 +85,7 @@ BODIES = [
     made(ph.Laminate, dict(layers=[(STEEL, 0.1, 0.0)]), layers=REFUSED, axis=NONE | VECTOR),
     made(ph.Shell, SHEET | dict(mesh=MeshQuad()), offset=SMALL),
     made(ph.Shell.plate, SHEET | SIDES, elements=REFUSED, offset=SMALL),
-    made(ph.Shell.cylinder, SHEET | dict(radius=1.0, length=1.0), elements=REFUSED, offset=SMALL),
+    made(ph.Shell.cylinder, SHEET | dict(radius=1.0, length=1.0, elements=(1, 4)), elements=REFUSED, offset=SMALL),
     made(ph.Shell.plate(1.0, 1.0, 0.1, STEEL, (2, 2)).flexible_body, dict(modes=1), modes=COUNT | {"0"}),
     made(ph.Shell.sphere, SHEET | dict(radius=1.0, elements=2), offset=SMALL),
     made(

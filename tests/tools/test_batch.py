@@ -109,6 +109,7 @@ def test_threads_step_at_the_same_time(monkeypatch):
     assert runs["x"][:, -1, 0] == pytest.approx([0.0, 2.5e-3, 5e-3])
 
 
+@pytest.mark.thorough  # compiles springs for lanes alone, as tests/step/integration/test_lanes.py does
 def test_springs_of_joints_step_in_lanes():
     def build(stiffness):
         model = cart(1.0)

@@ -184,7 +184,7 @@ def test_a_bead_rests_on_the_stop_of_its_rope():
     slide = model.connect(ph.Sliding(model.add(ph.PointMass(0.5), "bead", (0, -0.5, 0)).origin, placed))
     model.apply(slide.stop(upper=0.6))
     model.apply(slide.damper(5.0))
-    motion = model.simulate(2.0, step=2e-3, progress=False)
+    motion = model.simulate(0.6, step=2e-3, progress=False)
     assert motion[ph.JointPosition(slide)][-1] == pytest.approx(0.6, abs=1e-4)
 
 
@@ -403,7 +403,7 @@ def test_equilibria_tell_of_rings_that_nodes_of_a_string_hold(kind, order):
     """A ring beside the lowest place, one at the lowest place, and one that a spring holds on its way."""
     model = ph.Model(gravity=(0, 0, -9.81))
     rope = model.add(
-        ph.String(2.1, 0.02, 16 // order, ph.LogarithmicLaw(5e4), order=order),
+        ph.String(2.1, 0.02, 8, ph.LogarithmicLaw(5e4), order=order),
         "rope",
         shape=lambda s: (1.9 * s / 2.1, 0, -0.42 * 4 * s / 2.1 * (1 - s / 2.1)),
     )
