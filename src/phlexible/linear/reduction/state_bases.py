@@ -195,7 +195,9 @@ def pair_basis(
         ModelError: outputs that see displacements without energy.
     """
     plain = source.mechanics
-    modes = undamped_modes(plain, undamped_modes(plain, 1).rigid + 1)
+    modes = undamped_modes(plain, 7)  # those of one rigid body and a further one
+    if modes.rigid > 6:
+        modes = undamped_modes(plain, modes.rigid + 1)
     rigid = reachable_rigid_motions(_with_ports(source, order, with_tied), modes)
     order += _purely_rigid(source.model, source.velocity_states(rigid), flexible)
     most = plain.size - plain.constraint_matrix.shape[0] + source.stress_count
@@ -203,9 +205,7 @@ def pair_basis(
         raise ParameterError(f"order must be at most the {most} states of the model, got {order}")
     if rigid.shape[1] >= order:
         raise ParameterError(f"order must be above the {rigid.shape[1]} rigid motions, got {order}")
-    count = (
-        order + rigid.shape[1]
-    ) // 2  # of an order that leaves a velocity without its stress: the next smaller one
+    count = (order + rigid.shape[1]) // 2  # an odd order would leave a velocity without its stress
     motions = basis(_with_ports(source, count, with_tied), count)
     prescribed = extended(plain.mass, motions[:, :0], source.tied_motions, plain.size)
     velocities = extended(plain.mass, prescribed, motions, plain.size)
