@@ -22,7 +22,7 @@ def test_degrees_and_gigapascals_are_asked_about():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ph.Model(dimension=2).add(ph.RigidBody(1.0, 1.0), "body", rotation=-2 * np.pi)
-        ph.Material(2.1e5, 7.85e-9)  # steel in mm, t, s
+        ph.Material(2.1e5, 1e-9)  # almost without mass
         ph.Material(1.0, 1.0)
         ph.Material(2e4, 1000.0)  # a gel
 
@@ -50,6 +50,11 @@ def moving(rotation, dimension=2):
 STEEL, ROUND = ph.Material(2.1e11, 7850.0), ph.CircularSection(0.01)
 MISTAKES = {
     "g/cm3": (lambda: ph.Material(2.1e11, 7.85), "7850 kg/m3"),
+    "t/mm3": (lambda: ph.Material(2.1e5, 7.85e-9), r"in t/mm3\? Then it is 7850 kg/m3; a modulus in MPa is 2.1e\+11"),
+    "t/mm3 alone": (lambda: ph.Material(2.1e11, 7.85e-9), "7850 kg/m3"),
+    "kg/mm3": (lambda: ph.Material(2.1e11, 7.85e-6), r"in kg/mm3\? Then it is 7850 kg/m3"),
+    "MPa": (lambda: ph.Material(2.1e5, 7850.0), "MPa or GPa"),
+    "MPa of aluminium": (lambda: ph.Material(7e4, 2700.0), "MPa or GPa"),
     "g/cm3 of a layer": (lambda: ph.OrthotropicMaterial(1.4e11, 1e10, 5e9, 0.3, 1.6), "1600 kg/m3"),
     "GPa of a layer": (lambda: ph.OrthotropicMaterial(140, 10, 5, 0.3, 1600.0), "MPa or GPa"),
     "g/cm3 of a rigid body": (lambda: ph.RigidBody.sphere(0.1, 7.85), "g/cm3"),
@@ -87,7 +92,8 @@ def test_a_likely_mistake_is_named_once_at_the_line_that_makes_it(case):
 def test_what_is_only_unusual_is_not_named():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ph.Material(2.1e5, 7.85e-9, viscosity=1.0)
+        ph.Material(1e5, 1000.0, viscosity=1.0), ph.Material(1e5, 30.0), ph.Material(1e7, 3.0)  # rubber, foam, aerogel
+        ph.Material(1e6, 3000.0), ph.Material(2e14, 7800.0), ph.Material(2.1e11, 1e-6), ph.Material(2.0, 3.0)
         ph.Material(1e7, 20.0)  # a foam
         ph.RigidBody.sphere(1.0, 1.0)
         ph.Beam(1.0, ROUND, STEEL, damping_ratio=0.7)
@@ -102,7 +108,6 @@ def test_what_is_only_unusual_is_not_named():
         moving(lambda t: rotations_about_z(np.array([90.0 * t]))[0], 3)
         ph.Beam(40.0, ph.RectangularSection(10.0, 2.0), ph.Material(35e9, 2500.0, 0.2))  # a bridge of concrete
         ph.Model(gravity=(0, 0, -98100)), ph.Beam(2000.0, ph.CircularSection(0.2), STEEL)
-        ph.Beam(1000, ph.RectangularSection(20, 10), ph.Material(2.1e5, 7.85e-9))
         hinged(axis=(0, 0, 1)), hinged(gravity=(0, 0, 0)), hinged(center=(0, 0, 0.3)), hinged(gravity=(0, -9.81, 0))
 
 

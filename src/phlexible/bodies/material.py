@@ -21,9 +21,13 @@ from phlexible.errors import ParameterError, UnitWarning, warn_user
 # Isotropic linear elastic material with Kelvin-Voigt viscosity.
 
 SOFTEST, LIGHTEST = 1e4, 100.0
-"""Lower bounds of Young's modulus [Pa] and density [kg/m3] of solids; in mm, t and s densities are tiny."""
+"""Lower bounds of Young's modulus [Pa] and density [kg/m3] of solids."""
+DENSE, LEAST_RATIO = 1500.0, 30.0
+"""Density of metals and stones [kg/m3] and the least ratio of Young's modulus to it [m2/s2]; steel in MPa has 27."""
 STIFF, DENSITIES = 1e8, (0.5, 25.0)
 """Young's modulus [Pa] above which no solid has a density in this interval [kg/m3], which suggests g/cm3."""
+DENSITY_UNITS = {"g/cm3": 1.0, "kg/mm3": 1e-6, "t/mm3": 1e-9}
+"""Units in which densities of solids lie in that interval, each as its number in the correct SI unit over 1000."""
 WITHOUT_UNITS = 1.0  # a density of models whose quantities have no units
 
 
@@ -70,21 +74,25 @@ class Material:
 
 def warn_of_units(youngs_modulus: float, density: float) -> None:
     """Warn the user (``UnitWarning``) if Young's modulus [Pa] or density [kg/m3] of a material are probably in
-    other units. A modulus below 1e4 Pa at a density above 100 kg/m3 may be in MPa or GPa. A density of 0.5 to 25
-    kg/m3, except 1, at a modulus above 1e8 Pa may be in g/cm3."""
-    if youngs_modulus < SOFTEST and density > LIGHTEST:
+    other units. A modulus may be in MPa or GPa if it is below 1e4 Pa at a density above 100 kg/m3, or below 30
+    m2/s2 times a density above 1500 kg/m3. A density of 0.5 to 25 kg/m3 at a modulus above 1e8 Pa may be in g/cm3;
+    1e-6 or 1e-9 times that may be in kg/mm3 or t/mm3 at any modulus. Densities of 1, 1e-6 and 1e-9 are accepted."""
+    is_metal_or_stone = density > DENSE and youngs_modulus < LEAST_RATIO * density
+    if (youngs_modulus < SOFTEST and density > LIGHTEST) or is_metal_or_stone:
         warn_user(
             f"youngs_modulus = {youngs_modulus:g} Pa at {density:g} kg/m3 is softer than any jelly;"
             " is it in MPa or GPa? steel has 210e9 Pa",
             UnitWarning,
         )
-    is_in_grams = DENSITIES[0] <= density <= DENSITIES[1] and density != WITHOUT_UNITS
-    if youngs_modulus > STIFF and is_in_grams:
-        warn_user(
-            f"density = {density:g} kg/m3 is lighter than any solid of youngs_modulus ="
-            f" {youngs_modulus:g} Pa; is it in g/cm3? Then it is {1e3 * density:g} kg/m3",
-            UnitWarning,
-        )
+    for unit, size in DENSITY_UNITS.items():
+        is_in_unit = DENSITIES[0] <= density / size <= DENSITIES[1] and density != size * WITHOUT_UNITS
+        if is_in_unit and (youngs_modulus > STIFF or size < 1):
+            warn_user(
+                f"density = {density:g} kg/m3 is lighter than any solid of youngs_modulus ="
+                f" {youngs_modulus:g} Pa; is it in {unit}? Then it is {1e3 * density / size:g} kg/m3"
+                + (f"; a modulus in MPa is {1e6 * youngs_modulus:.3g} Pa" if size < 1 else ""),
+                UnitWarning,
+            )
 
 
 # Sections and materials of beams and rods, as users pass them.
