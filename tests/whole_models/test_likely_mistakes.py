@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -33,10 +34,10 @@ def hinged(gravity=(0, 0, -9.81), dimension=3, center=(0.5, 0, 0), **options):
     return model, body, model.connect(ph.Revolute(model.ground.at((0, 0, 0)), body.origin, **options))
 
 
-def rubbing(bristle):
+def rubbing(bristle=None, friction=0.3):
     model = ph.Model(gravity=(0, 0, -9.81))
     ball = model.add(ph.RigidBody.sphere(0.1, 1000.0), position=(0, 0, 0.1))
-    ph.Contact(ball, ph.Plane(model.ground.at((0, 0, 0))), friction=0.3, bristle=bristle)
+    ph.Contact(ball, ph.Plane(model.ground.at((0, 0, 0))), friction=friction, bristle=bristle)
 
 
 def planar():
@@ -47,10 +48,14 @@ def moving(rotation, dimension=2):
     return ph.Model(dimension=dimension).ground.moving(lambda t: (t, 0, 0), rotation)
 
 
+ROBOT = Path(__file__).parents[1] / "tools" / "ur5.urdf"
 STEEL, ROUND = ph.Material(2.1e11, 7850.0), ph.CircularSection(0.01)
 MISTAKES = {
     "g/cm3": (lambda: ph.Material(2.1e11, 7.85), "7850 kg/m3"),
-    "t/mm3": (lambda: ph.Material(2.1e5, 7.85e-9), r"in t/mm3\? Then it is 7850 kg/m3; a modulus in MPa is 2.1e\+11"),
+    "t/mm3": (
+        lambda: ph.Material(2.1e5, 7.85e-9),
+        r"in t/mm3\? Then it is 7850 kg/m3; a modulus in MPa is 2.1e\+11",
+    ),
     "t/mm3 alone": (lambda: ph.Material(2.1e11, 7.85e-9), "7850 kg/m3"),
     "kg/mm3": (lambda: ph.Material(2.1e11, 7.85e-6), r"in kg/mm3\? Then it is 7850 kg/m3"),
     "MPa": (lambda: ph.Material(2.1e5, 7850.0), "MPa or GPa"),
@@ -66,6 +71,12 @@ MISTAKES = {
     ),
     "Pa s": (lambda: ph.Material(2.1e11, 7850.0, viscosity=2e3), "a time in s"),
     "bristle": (lambda: rubbing(1e-5), "a stiffness along the surface"),
+    "friction in percent": (lambda: rubbing(friction=30), "in percent"),
+    "constant servo": (lambda: planar().servo(1.0, 1.0, angle=lambda t: 45.0), r"np.radians\(45\)"),
+    "position of a robot": (
+        lambda: ph.from_urdf(ROBOT, positions={"elbow_joint": 90}, stop_stiffness=0),
+        r"np.radians\(90\)",
+    ),
     "drive": (lambda: planar().drive(angle=lambda t: 90 * t), r"np.radians\(90\)"),
     "harmonic drive": (lambda: planar().drive(angle=lambda t: 90 * np.sin(np.pi * t)), "amplitude"),
     "harmonic servo": (lambda: planar().servo(1.0, 1.0, angle=lambda t: 30 - 30 * np.cos(t / 3)), "= 30"),
@@ -92,12 +103,17 @@ def test_a_likely_mistake_is_named_once_at_the_line_that_makes_it(case):
 def test_what_is_only_unusual_is_not_named():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ph.Material(1e5, 1000.0, viscosity=1.0), ph.Material(1e5, 30.0), ph.Material(1e7, 3.0)  # rubber, foam, aerogel
+        (
+            ph.Material(1e5, 1000.0, viscosity=1.0),
+            ph.Material(1e5, 30.0),
+            ph.Material(1e7, 3.0),
+        )  # rubber, foam, aerogel
         ph.Material(1e6, 3000.0), ph.Material(2e14, 7800.0), ph.Material(2.1e11, 1e-6), ph.Material(2.0, 3.0)
         ph.Material(1e7, 20.0)  # a foam
         ph.RigidBody.sphere(1.0, 1.0)
         ph.Beam(1.0, ROUND, STEEL, damping_ratio=0.7)
-        rubbing(10.0)
+        rubbing(10.0), rubbing(friction=2.0), planar().servo(1.0, 1.0, angle=lambda t: 1.5)
+        planar().servo(1.0, 1.0, angle=lambda t: 90.0 * (t > 0.5))
         hinge = planar()
         hinge.drive(angle=lambda t: 150 * t), hinge.drive(angle=lambda t: 0 * t), hinge.drive(angle=np.sin)
         hinge.drive(angle=lambda t: 100 * np.pi * t), hinge.servo(1.0, 1.0, angle=-np.pi)

@@ -23,7 +23,7 @@ from phlexible.errors import ParameterError, UnitWarning, warn_user
 SOFTEST, LIGHTEST = 1e4, 100.0
 """Lower bounds of Young's modulus [Pa] and density [kg/m3] of solids."""
 DENSE, LEAST_RATIO = 1500.0, 30.0
-"""Density of metals and stones [kg/m3] and the least ratio of Young's modulus to it [m2/s2]; steel in MPa has 27."""
+"""Density of metals and stones [kg/m3] and the least ratio of Young's modulus to it [m2/s2]; steel in MPa: 27."""
 STIFF, DENSITIES = 1e8, (0.5, 25.0)
 """Young's modulus [Pa] above which no solid has a density in this interval [kg/m3], which suggests g/cm3."""
 DENSITY_UNITS = {"g/cm3": 1.0, "kg/mm3": 1e-6, "t/mm3": 1e-9}

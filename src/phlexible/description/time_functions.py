@@ -272,7 +272,8 @@ class TimePath(Portable):
     def warn_of_degrees(self) -> None:
         """Warn if this prescribed angle is probably given in degrees instead of radians. If equally spaced samples
         satisfy the recurrence of a harmonic function, its amplitude is judged. Else, if the rates at two times are
-        equal, the rate is judged: multiples of 45. Any other function, and one that fails, is accepted."""
+        equal, the rate is judged: multiples of 45; of a constant, the angle. Any other function, and one that
+        fails, is accepted."""
         for interval in SAMPLING:
             with suppress(Exception):  # data may end, and then nothing is known
                 change = np.diff(self.at_times(interval * np.arange(SAMPLES)))
@@ -287,6 +288,8 @@ class TimePath(Portable):
         first, later = self.rates(0.0)[0], self.rates(LATER)[0]
         if abs(later - first) < STEADY * abs(first):
             warn_of_degrees(f"rate of {self.name}", float(f"{first:.6g}"), multiple=45.0)
+        elif first == later == 0:
+            warn_of_degrees(self.name, float(self.at_times(np.zeros(1))[0]))
 
 
 class TimeFactor(Enum):

@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from phlexible.algebra.arrays import Array, file_path, finite, flag, non_negative, option, unit_vector
+from phlexible.algebra.arrays import (
+    Array,
+    file_path,
+    finite,
+    flag,
+    non_negative,
+    option,
+    unit_vector,
+    warn_of_degrees,
+)
 from phlexible.bodies.beam.beam import Beam
 from phlexible.bodies.flexible.flexible_body import FlexibleBody
 from phlexible.bodies.rigid_body import RigidBody
@@ -356,6 +365,9 @@ class _UrdfReader:
             for name in given:
                 if name not in known:
                     raise ModelError(f"no {kind} is named {name!r}; there are {', '.join(known)}")
+        for name, position in self.positions.items():
+            if self._joints[name].type in ("revolute", "continuous"):
+                warn_of_degrees(f"position of {name}", position)
         (root,) = roots
         self.poses[root], self.heads[root] = np.eye(4), root
         tree = self._placed_joints(root)

@@ -70,6 +70,7 @@ from phlexible.step.tables.declarations import MemberKind
 # Contact of points, spheres and lines with surfaces (docs/theory.md, 8).
 
 SOLID_BALL = 0.4  # its inertia over m r^2
+LARGEST_FRICTION = 10.0  # coefficient; rubber of racing tyres has 2
 SOFT = 100.0  # sizes of what touches, by which no bristle bends
 PATCH, HERTZ_PATCH = 2 / 3, 3 * pi / 16
 """Mean lever of friction over the radius of the patch: of even pressure, and of Hertz's."""
@@ -422,7 +423,9 @@ class Contact(ForceElement):
         """Warn (``UnitWarning``) if the stiffness ``bristle`` [N/m] that the user gave the friction spring of this
         contact is probably too small. It is if friction at a body's weight would deflect the tangential spring by
         more than a fixed multiple of the size of the bodies. Without friction, or with the default stiffness,
-        nothing is checked."""
+        it is not checked. Warn also if the coefficient of friction is above 10."""
+        if self.friction > LARGEST_FRICTION:
+            warn_user(f"{self}: friction = {self.friction:g} is a coefficient; is it in percent?", UnitWarning)
         if (sticking := self.sticking) is None or self.bristle is None:
             return
         size = max(map(size_of, self._sliders), default=0.0) or self.radius or SIZE
