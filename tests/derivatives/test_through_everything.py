@@ -253,6 +253,35 @@ def test_a_ball_that_stops_slipping_just_in_a_step():
     check(build, speed, {"radius": 0.1}, 0.2225, 5e-4, share=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("shape", "parameters", "duration"),
+    [
+        pytest.param(lambda p: ph.RigidBody.box((0.2, 0.2, 0.1), 500.0), {"slope": 0.03}, 0.2, id="box"),
+        pytest.param(
+            lambda p: ph.RigidBody.cylinder(p["radius"], 0.1, density=500.0, axis=(0, 1, 0)),
+            {"radius": 0.1},
+            0.17,
+            id="cylinder",
+        ),
+    ],
+)
+def test_bodies_that_fall_and_slip_on_a_plane(shape, parameters, duration):
+    """Friction limits pass bristles, and contacts begin and end, nearer than differences reach, in many steps."""
+
+    def build(p):
+        model = ph.Model(gravity=(0, 0, -9.81))
+        height, speed = (0.06, 0.5) if "slope" in p else (0.11, 1.0)
+        body = model.add(shape(p), "body", position=(0, 0, height), velocity=(speed, 0, 0))
+        plane = ph.Plane(model.ground.at((0, 0, 0)), normal=(p.get("slope", 0.0), 0, 1))
+        model.apply(ph.Contact(body, plane, friction=0.3, stiffness=1e5))
+        return model
+
+    def way(model):
+        return ph.Cost.final(ph.Position(model["body"].origin), lambda x: x[:, 0])
+
+    check(build, way, parameters, duration, 1e-3, share=1e-6)
+
+
 def test_damped_ropes_that_slide_steadily_over_guides():
     """Their dampers stay near a kink, where the tension turns around, at many instants."""
 

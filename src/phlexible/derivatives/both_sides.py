@@ -23,15 +23,13 @@ from phlexible.derivatives.parameters import (
     Recipe,
     check_same,
     check_smooth,
-    is_smooth,
     start_difference,
     start_tables,
 )
 from phlexible.derivatives.runs import LoggedRun
 from phlexible.derivatives.steps import Functions, LoggedSteps, has_contact_history
 from phlexible.derivatives.sweeps import EquationValues, is_plain, values_without_residuals, zero_values
-from phlexible.derivatives.variations import Variation, strain_indices, strains_after
-from phlexible.step.assembly.assembly import Assembly
+from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
 from phlexible.step.tables.memory import Memory
 
@@ -245,13 +243,19 @@ SAMPLES = 5
 """Number of stretches, and of steps in each, in which the dependence of the equations on a parameter is probed."""
 
 ASIDE = 1e-3
-"""Relative change of the deflection of bristles, a hundred times that of parameters in difference quotients."""
+"""Relative change of the deflection of bristles, which changes of parameters by ``NEARER`` squared do not reach."""
 
 NEARER = 0.03
-"""Factor of shorter differences of parameters, where friction springs are at their friction limits or near them."""
+"""Factor of shorter differences of parameters, taken once and twice, where equations have kinks."""
 
-SMOOTH_NEAR_LIMITS = 1e-3
-"""Largest even part of a change, relative to the odd part, beside a friction limit."""
+EVEN = 1e-4
+"""Largest even part of a change, relative to the odd part, that shows no kink."""
+
+CLEAR = 1e-3
+"""Largest difference of slopes on the better side of a kink, relative to the greatest change."""
+
+STRAIGHT = 0.01
+"""Largest difference of slopes on either side of a kink at the recorded state, relative to the bend there."""
 
 FEW = 1
 """Number of parameters up to which nothing is shared."""
@@ -468,63 +472,69 @@ def _parts(run: LoggedRun, model: Sides[Any], upper: Sequence[Array], lower: Seq
     """Return the derivatives of all equations of a run with respect to one parameter, by central differences of
     residuals. ``upper`` and ``lower`` have residuals (steps, unknowns) with the parameter of ``model`` increased
     and decreased, one array for each time interval between velocity jumps. Raise ``ModelError`` if the differences
-    to both sides are not opposite. With contact history, differences near friction limits are shorter."""
-    twice, equations, near_limits = 2 * model.direction.size, [], {}
+    to both sides are not opposite. With contact history, differences beside kinks are shorter or one-sided."""
+    twice, equations, strains = 2 * model.direction.size, [], {}
     for number, (stretch, first, second) in enumerate(zip(run.stretches, upper, lower, strict=True)):
-        missed = partial(stretch.residuals, run.assembly.memory, stretch.functions)
-        numbered = not (model.up is None or model.down is None)
-        if numbered and has_contact_history(stretch) and not is_smooth(first, second, missed, SMOOTH_NEAR_LIMITS):
-            first, second, near_limits[number] = _near_limits(run.assembly, model, stretch, number)
+        if model.up is not None and model.down is not None and has_contact_history(stretch):
+            slopes = _one_sided_changes(run.assembly.memory, model, stretch, number) / model.direction.size
+            own, strains[number] = np.split(slopes, [first.shape[1]], axis=1)
+            equations.append(own)
         else:
-            check_smooth(first, second, model.label, missed)
-        equations.append((first - second) / twice)
+            check_smooth(
+                first, second, model.label, partial(stretch.residuals, run.assembly.memory, stretch.functions)
+            )
+            equations.append((first - second) / twice)
     if model.less is None:
         return replace(zero_values(run), equations=tuple(equations))
     others = [values_without_residuals(run, built.assembly) for built in (model.more, model.less)]
     found = others[0].minus(others[1], twice)
-    strains = tuple(near_limits.get(number, own) for number, own in enumerate(found.strains))
-    return replace(found, equations=tuple(equations), strains=strains)
+    ends = tuple(strains.get(number, own) for number, own in enumerate(found.strains))
+    return replace(found, equations=tuple(equations), strains=ends)
 
 
-def _near_limits(
-    assembly: Assembly, model: Sides[Any], stretch: LoggedSteps, number: int
-) -> tuple[Array, Array, Array]:
-    """Return the changes of residuals for the parameter of ``model`` increased and decreased, and derivatives of
-    history variables at the steps' ends. They come from shorter differences than elsewhere, scaled up to the full
-    change of the parameter. A friction spring (bristle) at its friction limit is a kink of the equations, and may
-    be beside it. Raise ``ModelError`` for a kink elsewhere. ``number`` is the index of the time interval
-    ``stretch``; ``assembly`` has the model's arrays.
+def _one_sided_changes(base: Memory, model: Sides[Any], stretch: LoggedSteps, number: int) -> Array:
+    """Return the linear changes of the residuals and of the history variables for an increment of a parameter. The
+    shape is (steps, unknowns + history variables). They are those of the branch that each recorded step took.
+    ``model`` has the parameter's increment to both sides, ``number`` is the index of the time interval ``stretch``;
+    ``base`` are the model's arrays.
 
-    A bristle that has slipped begins the next step at its limit, where forces kink with the limit and with z. The
-    mean of both branches, which central differences to either take, is right for changes of both together.
+    Contacts that begin and friction springs (bristles) at their limits are kinks. Beside one, changes to one side
+    are proportional to the increment and those to the other are not. A bristle that has slipped begins the next
+    step at its limit, where changes to both sides are proportional, and forces kink with the limit and with z. The
+    mean of both branches, which ``step_derivative`` takes too, is right for changes of both together.
 
     Raises:
-        ModelError: a kink of the equations in the parameter elsewhere. Changes must be proportional to those of the
-            parameter on both sides, and both-sided once deflections are slightly smaller or larger.
+        ModelError: a kink at a recorded state that remains once deflections are slightly smaller or larger, or
+            kinks on both sides.
     """
-    base, indices = assembly.memory, strain_indices(assembly)
-    rest = stretch.residuals(base, stretch.functions)
     sides = cast("tuple[ModelChanges, ModelChanges]", (model.up, model.down))
-    changes = [
-        [(_residuals_in(stretch, base, side.times(share), number) - rest) / share for side in sides]
-        for share in (NEARER, NEARER**2)
-    ]
-    # The state is on the kink, or far from it.
-    noise = rest / NEARER**2
-    check_smooth(changes[0][0] - sum(changes[1]), changes[0][1], model.label, lambda: noise, SMOOTH_NEAR_LIMITS)
-    for share in (1 - ASIDE, 1 + ASIDE):
+
+    def changes(steps: LoggedSteps, share: float) -> list[Array]:
+        """Return the changes of ``steps`` for a ``share`` of the increment to both sides, divided by it."""
+        rest = steps.residuals_and_strains(base, steps.functions)
+        return [
+            (steps.residuals_and_strains(_with(base, side), _functions_in(steps, side, number)) - rest) / share
+            for side in (own.times(share) for own in sides)
+        ]
+
+    (up, down), *shorter = (changes(stretch, NEARER**power) for power in range(3))
+    bent = [np.abs(near - nearer) for near, nearer in zip(*shorter, strict=True)]
+    ahead, behind = (
+        nearer + NEARER / (1 - NEARER) * (nearer - near) for near, nearer in zip(*shorter, strict=True)
+    )
+    even, least = np.abs(up + down), np.minimum(*bent)
+    has_kink = (even > EVEN * np.abs(up - down)) & (even > least)
+    is_on_kink = has_kink & (np.maximum(*bent) < STRAIGHT * np.abs(ahead + behind))
+    missed = stretch.residuals(base, stretch.functions) / NEARER**2
+    unclear = np.where(has_kink & ~is_on_kink, least, 0.0)
+    check_smooth(up + unclear, unclear - up, model.label, lambda: missed, CLEAR)
+    for share in (1 - ASIDE, 1 + ASIDE) if is_on_kink.any() else ():
         states = stretch.states.copy()
-        states[:, indices] *= share
-        beside = replace(stretch, states=states)
-        own_rest = beside.residuals(base, stretch.functions)
-        upper, lower = (_residuals_in(beside, base, side, number) - own_rest for side in sides)
-        check_smooth(upper, lower, model.label, lambda: rest)
-    ends = []
-    for side in sides:
-        moving = stretch.functions.moving + NEARER * side.parts["moving", number]
-        nearer = replace(assembly, memory=_with(base, side.times(NEARER)))
-        ends.append(strains_after(nearer, stretch.states, stretch.sizes, moving))
-    return changes[0][0], changes[0][1], (ends[0] - ends[1]) / (2 * NEARER * model.direction.size)
+        states[:, strain_indices(stretch.assembly)] *= share
+        upper, lower = (is_on_kink * each for each in changes(replace(stretch, states=states), NEARER**2))
+        check_smooth(upper, lower, model.label, lambda: missed)
+    one_sided = np.where(is_on_kink, (ahead - behind) / 2, np.where(bent[0] < bent[1], ahead, -behind))
+    return np.where(has_kink, one_sided, (up - down) / 2)
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
@@ -555,9 +565,12 @@ def _residuals_in(stretch: LoggedSteps, base: Memory, side: ModelChanges, number
     """Return the residuals of the time steps of one stretch, shape (steps, unknowns), when the model data are
     changed by ``side``. ``base`` are the tables of the model, ``number`` the index of the stretch (time steps
     without velocity jumps between them) in the run."""
+    return stretch.residuals(_with(base, side), _functions_in(stretch, side, number))
+
+
+def _functions_in(stretch: LoggedSteps, side: ModelChanges, number: int) -> Functions:
     given = stretch.functions
-    functions = Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
-    return stretch.residuals(_with(base, side), functions)
+    return Functions(given.moving + side.parts["moving", number], given.loads + side.parts["loads", number])
 
 
 def _affected_equations(run: LoggedRun, model: Sides[Any]) -> NDArray[np.bool_]:

@@ -459,16 +459,6 @@ def check_same(base: Built[Any], other: Built[Any], label: str, run: LoggedRun |
             )
 
 
-def is_smooth(upper: Array, lower: Array, noise: Callable[[], Array], most: float = SMOOTH) -> bool:
-    """Return whether ``upper`` and ``lower``, the changes of residuals by a parameter increased and decreased, are
-    opposite up to a tolerance. The residuals are then a smooth function of the parameter. The tolerance is
-    ``most``, the largest allowed sum of both relative to their difference. Sums below round-off do not count:
-    ``noise`` is called, without arguments and only if needed, and returns residuals whose size sets this limit.
-    """
-    odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
-    return not (even > most * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0))
-
-
 def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Array], most: float = SMOOTH) -> None:
     """Raise ``ModelError`` if residuals are no smooth function of a parameter, for example because a mode changes
     its sign. ``upper`` and ``lower`` are their changes with the parameter increased and decreased; their sum must
@@ -484,11 +474,12 @@ def check_smooth(upper: Array, lower: Array, label: str, noise: Callable[[], Arr
     Raises:
         ModelError: with the name of the parameter.
     """
-    if not is_smooth(upper, lower, noise, most):
+    odd, even = float(np.abs(upper - lower).max(initial=0.0)), float(np.abs(upper + lower).max(initial=0.0))
+    if even > most * odd and even > NOTICEABLE and even > BY_CHANCE * np.abs(noise()).max(initial=0.0):
         raise ModelError(
             f"the equations are no smooth function of {label}: a small change to both sides moves them by"
-            f" {np.abs(upper + lower).max():.2g}, their difference is {np.abs(upper - lower).max():.2g}; modes of"
-            " equal frequencies, or kinks of the build function, do that"
+            f" {even:.2g}, their difference is {odd:.2g}; modes of equal frequencies, kinks of the build function,"
+            " or contact and friction that begin or slip just between two steps do that"
         )
 
 

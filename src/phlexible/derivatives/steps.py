@@ -18,7 +18,7 @@ from phlexible.derivatives.variations import (
     pose_tangents,
     stored_pairs,
     strain_indices,
-    strains_after,
+    where_pairs_are,
 )
 from phlexible.errors import ModelError
 from phlexible.state.system import System
@@ -172,7 +172,21 @@ class LoggedSteps:
         """Return the history variables of another (perturbed) model (``assembly``) at the ends of these time
         steps, shape (steps, history variables). The model passes through the states recorded here. Nothing is
         simulated; only internal laws (viscoelastic branches, friction springs, impacts) are evaluated."""
-        return strains_after(assembly, self.states, self.sizes, self.functions_of(assembly).moving)
+        if not self._has_history:
+            return np.zeros((self.count, 0))
+        both = self.residuals_and_strains(assembly.memory, self.functions_of(assembly))
+        return both[:, assembly.memory.counts["unknowns"] :]
+
+    def residuals_and_strains(self, memory: Memory, functions: Functions) -> Array:
+        """Return the residuals of the time step equations and the history variables at the ends of the steps. They
+        are side by side, shape (steps, unknowns + history variables), and those of a perturbed model at the states
+        recorded here. ``memory`` has its arrays and ``functions`` its prescribed values. Contact pairs of groups
+        are in the rows that they have in the states.
+        """
+        equations = StepEquations(memory, self.damping)
+        given = self.states, self.sizes, functions.moving, functions.loads
+        missed, ends = equations.residual(*given, with_ends=True)
+        return np.hstack([missed, where_pairs_are(memory, ends, self.states[1:])[:, strain_indices(self.assembly)]])
 
     def single_step(self, number: int) -> Self:
         """Return an object with time step ``number`` of these alone. The history variables (strains of Maxwell

@@ -14,7 +14,6 @@ from phlexible.state.layout import Layout, State
 from phlexible.state.system import System
 from phlexible.state.vectors import split_rigid
 from phlexible.step.assembly.assembly import Assembly
-from phlexible.step.integration.step_equations import StepEquations
 from phlexible.step.integration.stored_rows import set_branches
 from phlexible.step.tables.declarations import BRISTLE, PAIR, SLIPS, TURN
 from phlexible.step.tables.memory import Memory
@@ -150,22 +149,6 @@ def strain_indices(assembly: Assembly) -> IntArray:
     return np.concatenate([each.ravel() for each in found]).astype(np.int64)
 
 
-def strains_after(assembly: Assembly, states: Array, sizes: Array, moving: Array) -> Array:
-    """Return the history variables (of viscoelastic branches, friction springs, impacts) at the end of each time
-    step, shape (steps, history variables). They are computed by the equations of the step from recorded ``states``
-    at both of its ends, shape (steps + 1, states), with the step lengths ``sizes`` [s] and the prescribed vectors
-    ``moving``. Loads do not matter and are zero. ``assembly`` has the model's arrays.
-
-    Contact pairs of groups are in the rows that they have in the states.
-    """
-    count, indices, memory = len(sizes), strain_indices(assembly), assembly.memory
-    if not len(indices):
-        return np.zeros((count, 0))
-    loads = np.zeros((count, 3 * memory.counts["load_values"]))
-    found = StepEquations(memory).residual(states, sizes, moving, loads, with_ends=True)[1]
-    return _where_pairs_are(memory, found, states[1:])[:, indices]
-
-
 def strains_of(assembly: Assembly, state: State, like: State | None = None) -> Array:
     """Return the history variables (of viscoelastic branches, friction springs, impacts) that are stored in a
     ``state``, shape (history variables,), empty if the model has none. Those of contact pairs are in the order of
@@ -178,7 +161,7 @@ def strains_of(assembly: Assembly, state: State, like: State | None = None) -> A
     for each in (state, state if like is None else like):
         set_branches(memory, each.branches)
         rows.append(memory.state[None].copy())
-    return np.asarray(_where_pairs_are(memory, *rows)[0, indices])
+    return np.asarray(where_pairs_are(memory, *rows)[0, indices])
 
 
 def rest_lengths_as_history(assembly: Assembly, start: State) -> tuple[Assembly, State]:
@@ -225,7 +208,7 @@ def pair_order(memory: Memory, source: Array, states: Array) -> IntArray:
     return order.astype(np.int64)
 
 
-def _where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
+def where_pairs_are(memory: Memory, source: Array, states: Array) -> Array:
     """Return a copy of the states ``source``, shape (states, entries), in which contact pairs have the order that
     they have in ``states``. Pairs that ``source`` lacks get zeros. If the model has no contact groups, ``source``
     itself is returned. ``memory`` contains the model's arrays."""
