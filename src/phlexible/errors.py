@@ -239,7 +239,8 @@ class MissingExtraError(PhlexibleError, ImportError):
 
 
 class LargeDeflectionWarning(UserWarning):
-    """A beam, rod or string bent further than its elements follow; the message says which and what to do."""
+    """A beam, rod or string bent further than its elements follow, or a contact of guessed stiffness gave way far;
+    the message says which and what to do."""
 
 
 class LargeStrainWarning(UserWarning):

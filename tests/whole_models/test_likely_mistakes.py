@@ -291,3 +291,31 @@ def test_a_place_on_a_body_by_three_numbers_is_told_its_method():
     hub = ph.Model().add(ph.RigidBody(1.0, (0.1, 0.1, 0.1)), "hub")
     text = r"distance along this body, got .*; body.point\(\(0.5, 0, 0\)\) is a place"
     refused(ph.ParameterError, text, lambda: hub.at((0.5, 0, 0)))
+
+
+def on_floor(height, load):
+    model = ph.Model(gravity=(0, 0, -9.81))
+    ball = model.add(ph.RigidBody.sphere(0.1, 500.0), "ball", position=(0, 0, 0.1 + height))
+    model.apply(ph.Contact(ball, ph.Plane(model.ground.at((0, 0, 0)))))
+    model.apply(ph.Force(ball.origin, (0, 0, -load)))
+    return model
+
+
+def at_stop(torque):
+    model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+    arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
+    hinge = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+    model.apply(hinge.stop(lower=-0.5, upper=0.5))
+    model.apply(hinge.torque(torque))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("loaded", "usual"), [(on_floor(0.0, 3e4), on_floor(1.0, 20.0)), (at_stop(2e4), at_stop(0.0))]
+)
+def test_guessed_stiffness_that_gives_way(loaded, usual):
+    with pytest.warns(ph.LargeDeflectionWarning, match=r"guessed.* gives way by .* times as far"):
+        loaded.simulate(0.2, 1e-3)
+    with pytest.warns(ph.LargeDeflectionWarning, match="give the stiffness= of what is pressed there"):
+        loaded.equilibrium()
+    assert usual.simulate(0.6, 1e-3).check().is_clean

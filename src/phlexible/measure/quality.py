@@ -17,7 +17,9 @@ from phlexible.bodies.floating_body import FloatingBody
 from phlexible.bodies.mechanics.floating import elastic_mass, undeformed_mass
 from phlexible.description.interactions.contact import Contact
 from phlexible.description.interactions.contact_members import Member, signed_distances
+from phlexible.description.interactions.force_elements import CoordinateForce
 from phlexible.description.interactions.functions import DirectionOf, PointOf
+from phlexible.description.interactions.joint_limits import JointStop
 from phlexible.description.interactions.loads import Load
 from phlexible.description.mechanism.mechanism import Mechanism
 from phlexible.description.mechanism.membership import Part, ports_of
@@ -297,6 +299,32 @@ def _lowest_frequency(data: FloatingBody) -> float:
 LONGEST = 0.3  # step times frequency: a rebound comes 0.023 / omega late
 
 
+def _contact_coordinates(run: RecordedRun) -> Iterator[tuple[object, CoordinateForce, Array]]:
+    """Yield each contact of two and each stop of a run with its force law and the values of its coordinate. These
+    are gaps, or joint coordinates, at all recorded instants, shape (instants,) [m or rad]."""
+    for number, (element, force) in enumerate(run.system.forces):
+        if force.contact is not None:
+            theta = run.recording.theta[:, number]
+            if isinstance(element, Contact):  # of which none is stored
+                theta = run.system.coordinate_rows([force.coordinate]).values(run.instants)[:, 0]
+            yield element, force, theta
+
+
+def sunk_contacts(run: RecordedRun) -> Iterator[str]:
+    """Yield a warning message for each contact of two and each stop into which a body sank deep because its
+    stiffness was guessed. It was guessed from the weight, and a load or a hard impact presses much deeper."""
+    for element, force, theta in _contact_coordinates(run):
+        if force.contact is None or not isinstance(element, Contact | JointStop) or not element.guessed_depth:
+            continue
+        deepest = float((force.contact.side * (force.rest - theta)).max())
+        if (times := deepest / element.guessed_depth) > SUNK:
+            unit = "rad" if force.coordinate.is_angle else "m"
+            yield (
+                f"{element} gives way by {deepest:.3g} {unit}, {times:.3g} times as far as under the weight from"
+                " which its stiffness was guessed: give the stiffness= of what is pressed there"
+            )
+
+
 def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
     """Return a warning message for each contact or stop of a run that bounced too fast for time steps of the size
     ``step`` [s]. The angular frequency of its spring and effective mass at the deepest penetration is compared
@@ -309,13 +337,10 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
     counts = record.contact_steps
     if counts[-1] - counts[0] < MOST_PARTS or np.diff(counts).max() < MOST_PARTS:
         return []
-    for number, (element, force) in enumerate(run.system.forces):
+    for element, force, theta in _contact_coordinates(run):
         contact = force.contact
         if contact is None or element in reported:
             continue
-        theta = record.theta[:, number]
-        if isinstance(element, Contact):  # of which none is stored
-            theta = run.system.coordinate_rows([force.coordinate]).values(run.instants)[:, 0]
         depth = contact.side * (force.rest - theta)
         deepest = int(np.argmax(depth))
         if not depth[deepest] > 0:
@@ -338,6 +363,7 @@ def long_contact_steps(run: RecordedRun, step: float) -> list[str]:
 # Finds runs whose steps were too long, or too short, for what moved in them (docs/theory.md, 4).
 
 GREATEST_ERROR = 1e-2  # of a step, (4.22)
+SUNK = 300.0  # times the depth under weight from which a stiffness was guessed: 0.3 of the size, or 0.3 rad
 ALTERNATING = 0.05  # of the energy
 NOTICEABLE = 1e-9  # errors of a step below it are noise
 MANY_ITERATIONS = 15  # a step
@@ -581,7 +607,7 @@ def findings(run: RecordedRun, steps: int | None = None) -> list[tuple[str, type
     texts: dict[type[Warning], list[str]] = {
         StepWarning: long_steps(run, steps),
         StiffeningWarning: missing_stiffening(run),
-        LargeDeflectionWarning: [*large_deflections(run), *sliders_out_of_balance(run)],
+        LargeDeflectionWarning: [*large_deflections(run), *sunk_contacts(run), *sliders_out_of_balance(run)],
         LargeStrainWarning: large_strains(run),
         SlackStringWarning: [part.text for part in slack_parts(run)],
     }

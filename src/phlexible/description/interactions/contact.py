@@ -169,7 +169,7 @@ class Contact(ForceElement):
     drilling: NonNegative = field(default=0.0, kw_only=True)
     second_radius: NonNegative | None = field(default=None, kw_only=True)
     longest_part: Positive | None = field(default=None, kw_only=True)
-    is_guessed: bool = field(default=False, init=False)
+    guessed_depth: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -241,7 +241,9 @@ class Contact(ForceElement):
         computed so that the weight of the resting mass presses the bodies into each other by a thousandth of their
         size (``weight_stiffness``)."""
         if self.stiffness is None:
-            set_fields(self, stiffness=weight_stiffness(*self._mass_and_size, self.exponent), is_guessed=True)
+            mass, size = self._mass_and_size
+            guess = weight_stiffness(mass, size, self.exponent)
+            set_fields(self, stiffness=guess, guessed_depth=SHALLOW * (size or SIZE))
 
     @property
     def _mass_and_size(self) -> tuple[float, float]:
@@ -532,7 +534,7 @@ class Contact(ForceElement):
             sides = ", ".join(_name(each) for each in (self.first, self.second) if each is not None)
         else:
             sides = f"{_name(self.first)}, {self._other}"
-        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.is_guessed else ""
+        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.guessed_depth else ""
         return f"Contact({sides}{guessed})"
 
 

@@ -156,7 +156,7 @@ class JointStop(AlongJoint):
     name: Name = None
     restitution: Restitution = None
     restitution_rate: Positive = 1e-2
-    is_guessed: bool = field(default=False, init=False)
+    guessed_depth: float = field(default=0.0, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,17 +166,18 @@ class JointStop(AlongJoint):
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise ParameterError(f"lower must be less than upper, got {self.lower:g} and {self.upper:g}")
         if self.stiffness is None:
-            set_fields(self, stiffness=self._default_stiffness(), is_guessed=True)
+            self._guess_stiffness()
         expect(self, *self.ports)
 
-    def _default_stiffness(self) -> float:
-        """Return the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. The
-        weight of the effective mass deflects it by a thousandth of the smaller body's size, or by 1e-3 rad.
-        ModelError is raised if no mass can move along the coordinate."""
+    def _guess_stiffness(self) -> None:
+        """Set the default stiffness of the stops (travel limits) of a joint coordinate [N m/rad or N/m]. The weight
+        of the effective mass deflects it by a thousandth of the smaller body's size, or by 1e-3 rad. ModelError is
+        raised if no mass can move along the coordinate."""
         inertia, size = _inertia_along(self)
         if not inertia:
             raise ModelError(f"{self} moves no inertia to choose a stiffness from; give stiffness=")
-        return weight_stiffness(inertia, size)
+        depth = SHALLOW * (1.0 if self.coordinate.endswith("angle") else size or SIZE)
+        set_fields(self, stiffness=weight_stiffness(inertia, size), guessed_depth=depth)
 
     def forces(self, dimension: int) -> tuple[CoordinateForce, ...]:
         """Return the one-sided spring laws of this joint's travel limits, one for each limit that the user gave.
@@ -210,5 +211,5 @@ class JointStop(AlongJoint):
         return ROUND_OFF * float(largest)
 
     def __repr__(self) -> str:
-        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.is_guessed else ""
+        guessed = f"; stiffness {self.stiffness:.3g}, guessed" if self.guessed_depth else ""
         return self.name or f"stop of {self.coordinate} in {self.joint}{guessed}"
