@@ -113,6 +113,29 @@ def test_modes_of_round_beams_and_square_shells():
     assert sizes @ found.of_frequencies == pytest.approx(-found.frequencies, rel=1e-5)
 
 
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_modes_of_one_frequency_that_a_parameter_parts(count):
+    """Four beams of square section, of which the parameter is the width: half of their modes are proportional."""
+
+    def beams(width):
+        model = ph.Model()
+        for k in range(4):
+            section = ph.RectangularSection(width, 0.02)
+            beam = model.add(ph.Beam(1.0, section, ph.Material(2e11, 7800.0), 2), f"beam {k}", position=(0, k, 0))
+            model.connect(ph.Fixed(model.ground.at((0, k, 0)), beam.start))
+        return model.linearize()
+
+    found = ph.mode_derivatives(beams, 0.02, count=count)
+    assert found.of_frequencies * 0.02 / found.frequencies == pytest.approx(np.zeros(count), abs=1e-5)
+
+
+def test_curved_dependence_is_no_jump():
+    def oscillator_beside(p):
+        return oscillator([1.0, 50.0 + 1e6 * p[0] ** 2, 0.1])
+
+    assert ph.mode_derivatives(oscillator_beside, [0.0], count=1).of_frequencies == pytest.approx(0.0, abs=1e-6)
+
+
 def test_follower_loads_count_in_derivatives_of_modes():
     def column(load):
         model, placed, _ = grounded(
@@ -145,7 +168,7 @@ def test_places_of_joints_are_no_names_of_states():
 
 
 def test_models_that_jump_are_refused():
-    with pytest.raises(ph.ModelError, match="the linear model jumps where"):
+    with pytest.raises(ph.ModelError, match="the linear model jumps or has a kink where"):
         ph.mode_derivatives(lambda p: oscillator([1.0, 50.0 if p[0] > 2.0 else 40.0, 0.1 * p[0]]), [2.0], count=1)
 
 

@@ -13,7 +13,7 @@ from phlexible.state.forces import constraint_stiffness
 from phlexible.state.functions import _cached_wiring as _wirings
 from phlexible.state.instants import Instants, PrescribedFunctions
 from phlexible.step.assembly.assembly import assemble
-from phlexible.step.assembly.couplings import _remembered as _couplings
+from phlexible.step.assembly.couplings import couplings_of as _couplings
 
 MODELS = [tangle(2), tangle(3), crank_slider(angle=0.6)]
 EPS = 1e-5

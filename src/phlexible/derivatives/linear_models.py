@@ -1,5 +1,6 @@
 """Derivatives of the modes and frequency responses of linear models to parameters (docs/theory.md, 9)."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,17 +26,18 @@ Build = Callable[[Any], Any]
 BESIDE = 1e-6
 """Relative shift of an eigenvalue before the matrix, singular at the eigenvalue itself, is factored."""
 
-ROUNDS = 3
-"""Number of inverse iterations, each of which leaves about BESIDE of other modes."""
+ROUNDS = 6
+"""Number of inverse iterations, each of which leaves about BESIDE of modes that are far apart."""
 
-JUMP = 1e-8
-"""Even part of a change of a matrix, relative to its largest entry, below which the matrix does not jump."""
+JUMP, BENT = 1e-8, 0.4
+"""Even part of a change of a matrix, relative to its largest entry, below which the matrix does not jump; and that
+of half the change over that of the whole, which is 1/4 in curved functions, 1/2 in kinks and 1 in jumps."""
 
 REPEATED = 1e-6
 """Bound on ``|y . E x| / (|y| |E x|)`` below which an eigenvalue lacks eigenvectors."""
 
-MULTIPLE, EQUAL = 3, 1e-8
-"""Number of modes looked at beyond those asked for, and the relative distance of eigenvalues that are equal."""
+MULTIPLE, EQUAL = 3, 1e-5
+"""Number of modes looked at beyond those asked for, and relative distance of eigenvalues that count as equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +119,10 @@ def mode_derivatives(
     """
     number_of_modes, chosen = whole("count", count), Parameters(parameters, scales)
     linear = _linear(build, chosen.nested(chosen.values))
-    values = lowest_model_modes(linear, number_of_modes + MULTIPLE).eigenvalues
+    values, groups = _equal_modes(linear, number_of_modes)
     E, A = _matrices_of_modes(linear)[:2]
-    groups = [own for own in _equal_values(values) if own[0] < number_of_modes and values[own[0]] != 0]
-    spaces = [(complex(values[own[0]]), *_vectors(E, A, complex(values[own[0]]), len(own))) for own in groups]
+    means = [complex(values[own].mean()) for own in groups]
+    spaces = [(s, *_vectors(E, A, s, len(own))) for s, own in zip(means, groups, strict=True)]
     slopes = np.zeros((len(chosen), len(values)), dtype=np.complex128)
     for change in _changes(build, chosen, linear, _matrices_of_modes):
         for own, (s, y, x) in zip(groups, spaces, strict=True):
@@ -218,7 +220,7 @@ def _changes(
     Each parameter has a model on one side; those that change no common entry share one on the other side.
     """
 
-    def made(directions: Sequence[Direction], sign: int) -> ObservedPHDAE:
+    def made(directions: Sequence[Direction], sign: float) -> ObservedPHDAE:
         change = np.sum([direction.change for direction in directions], axis=0)
         other = _linear(build, varied.nested(varied.values + sign * change))
         if _shape(other) != _shape(base):
@@ -228,6 +230,18 @@ def _changes(
                 " function must make the same ones for all parameters"
             )
         return other
+
+    def refuse_jump(direction: Direction) -> None:
+        """Raise ``ModelError`` if the even part of the changes does not fall with the square of their size."""
+        bends = [
+            [abs((a + b - 2 * c).data).max(initial=0.0) for a, b, c in zip(*sides, given, strict=True)]
+            for sides in ([matrices(made([direction], share * sign)) for sign in (1, -1)] for share in (1.0, 0.5))
+        ]
+        if any(half > BENT * whole for whole, half in zip(*bends, strict=True)):
+            raise ModelError(
+                f"the linear model jumps or has a kink where {varied.label(direction)} changes a little, for"
+                " example because its coordinates become others; take its derivatives at a value beside"
+            )
 
     given, directions = matrices(base), varied.single_directions()
     ups = [
@@ -244,25 +258,28 @@ def _changes(
     for group in groups:
         less = matrices(made([directions[k] for k in group], -1))
         for k in group:
-            twice, parts = 2 * directions[k].size, []
+            twice, parts, is_suspicious = 2 * directions[k].size, [], False
             for up, mask, a, b in zip(ups[k], masks[k], given, less, strict=True):
                 down = a - b if len(group) == 1 else (a - b).multiply(mask)
                 even, odd, size = (abs(each.data).max(initial=0.0) for each in (up - down, up + down, a))
-                if even > max(SMOOTH * odd, JUMP * size):
-                    raise ModelError(
-                        f"the linear model jumps where {varied.label(directions[k])} changes a little, for example"
-                        " because its coordinates become others; take its derivatives at a value beside"
-                    )
+                is_suspicious |= even > max(SMOOTH * odd, JUMP * size)
                 parts.append(sparse.csr_array((up + down) / twice))
+            if is_suspicious:
+                refuse_jump(directions[k])
             found.append(_Change(directions[k].number, *parts))
     return found
 
 
+def _without_numbers(name: str) -> str:
+    return re.sub(r"-?\d+(\.\d+)?(e[+-]\d+)?", "#", name)
+
+
 def _shape(linear: ObservedPHDAE) -> tuple[object, ...]:
-    """Return the units and sizes of the states, inputs and outputs of a ``linear`` model. Names are no part of it:
-    they may contain places that a parameter moves."""
-    states = tuple((group.unit, group.size) for group in linear.states)
-    return states, tuple((port.input_unit, port.size) for port in linear.ports), linear.output_matrix.shape
+    """Return names, units and sizes of the states, inputs and outputs of a ``linear`` model. Numbers in names are
+    left out: they may be those of places that a parameter moves."""
+    states = [(_without_numbers(group.name), group.unit, group.size) for group in linear.states]
+    ports = [(_without_numbers(port.name), port.input_unit, port.size) for port in linear.ports]
+    return states, ports, list(map(_without_numbers, linear.outputs)), linear.output_units
 
 
 def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:
@@ -300,17 +317,24 @@ def _entries(masks: Sequence[sparse.csr_array]) -> IntArray:
     return np.asarray(whole.row.astype(np.int64) * whole.shape[1] + whole.col)
 
 
-def _equal_values(values: ComplexArray) -> list[IntArray]:
-    """Return the indices of eigenvalues that are equal up to round-off, one array for each set of consecutive ones.
-    Each of ``values``, ordered by size, is in one set."""
-    apart = np.abs(np.diff(values)) > EQUAL * np.abs(values[1:])
-    return np.split(np.arange(len(values)), np.flatnonzero(apart) + 1)
+def _equal_modes(linear: ObservedPHDAE, count: int) -> tuple[ComplexArray, list[IntArray]]:
+    """Return eigenvalues of a ``linear`` model, the ``count`` lowest and more, and the indices of those that are
+    equal, one array for each set. Sets are of consecutive eigenvalues that differ by less than 1e-5, as round-off
+    and differences of parameters do. They are those of the ``count`` lowest, without those that are zero."""
+    asked = count + MULTIPLE
+    while True:
+        values = lowest_model_modes(linear, asked).eigenvalues
+        apart = np.abs(np.diff(values)) > EQUAL * np.abs(values[1:])
+        sets = [own for own in np.split(np.arange(len(values)), np.flatnonzero(apart) + 1) if own[0] < count]
+        if len(values) < asked or sets[-1][-1] < asked - 1:
+            return values, [own for own in sets if values[own[0]] != 0]
+        asked *= 2
 
 
 def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex, count: int) -> tuple[ComplexArray, ComplexArray]:
-    """Return left and right eigenvectors of A x = s E x as columns, shape (n, count) each. s is a known eigenvalue
-    of multiplicity ``count``. A fixed number of inverse iterations, with LU factors of the matrix at a
-    slightly shifted s, starts from random vectors. Columns are scaled to a largest absolute entry of 1.
+    """Return bases of the left and right eigenvectors of A x = s E x as columns, shape (n, count) each. s is the
+    mean of ``count`` eigenvalues that are equal or nearly so. A fixed number of inverse iterations, with LU factors
+    of the matrix at a slightly shifted s, starts from random vectors. Columns are orthonormal.
 
     Raises:
         ModelError: an eigenvalue without so many eigenvectors.
@@ -318,11 +342,9 @@ def _vectors(E: sparse.csr_array, A: sparse.csr_array, s: complex, count: int) -
     factors = lu_factors(A - (s + BESIDE * abs(s)) * E)
     x, y = np.random.default_rng(0).standard_normal((2, A.shape[0], count)).astype(np.complex128)
     for _ in range(ROUNDS):
-        x, y = factors.solve(E @ x), factors.solve(E.T @ y, trans="T")
-        x, y = x / np.abs(x).max(axis=0), y / np.abs(y).max(axis=0)
+        x, y = np.linalg.qr(factors.solve(E @ x))[0], np.linalg.qr(factors.solve(E.T @ y, trans="T"))[0]
     moved = E @ x
-    products = (y / np.linalg.norm(y, axis=0)).T @ (moved / np.linalg.norm(moved, axis=0))
-    if np.linalg.svd(products, compute_uv=False)[-1] < REPEATED:
+    if np.linalg.svd(y.T @ (moved / np.linalg.norm(moved, axis=0)), compute_uv=False)[-1] < REPEATED:
         raise ModelError(
             f"modes of the same frequency {abs(s):.6g} rad/s have no derivatives of their own; change a parameter a"
             " little, or ask for fewer modes"

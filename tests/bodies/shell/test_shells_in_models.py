@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import phlexible as ph
 from mechanisms import grounded
+from phlexible.bodies.shell.mesh import sphere_grid
 from phlexible.description.ports import PlacedBody
 from phlexible.errors import AttachmentError
 from refusals import refused
@@ -166,6 +167,13 @@ def test_pressure_inflates_a_sphere(ratio: float) -> None:
     after = np.linalg.norm([rest.position(ball.node(k)) for k in range(len(before))], axis=1)
     assert after - before == pytest.approx(p * 0.7 / (2 * E * t), rel=0.05)
     assert rest.mesh_stress(ball).von_mises == pytest.approx(p / (2 * t), rel=0.06)
+
+
+@pytest.mark.parametrize(("count", "beside"), [(1, 1e-9), (2, 0.033), (3, 0.015), (4, 0.01)])
+def test_spheres_of_few_elements(count: int, beside: float) -> None:
+    points, cells = sphere_grid(count)
+    assert len(cells) == 6 * count**2
+    assert np.linalg.norm(points, axis=1) == pytest.approx(1.0, abs=beside)
 
 
 def test_a_sheet_falls_on_a_ball_with_its_face() -> None:

@@ -23,7 +23,7 @@ JOINTS = {"bodies and joints"}
 
 
 def large_cube():
-    line = np.linspace(0, 1, 11)
+    line = np.linspace(0, 1, 12)
     model = ph.Model()
     model.add(ph.SoftBody(MeshTet.init_tensor(line, line, line), ph.NeoHookean(1e6, 0.3), 1000.0, order=1), "cube")
     return model
