@@ -608,18 +608,3 @@ def test_a_rotation_by_round_off_is_none():
         return model.linearize(at="steady_rotation").modes(1).frequencies
 
     assert blade(1e-16) == pytest.approx(blade(0.0), rel=1e-9)
-
-
-def test_a_rotor_at_its_critical_speed_has_two_zeros():
-    """In axes that turn at sqrt(k / m) a disc stays wherever it is put across the axis, and may spin faster."""
-    for speed, rigid in ((15.0, 1), (20.0, 2), (25.0, 1)):
-        model = ph.Model()
-        disc = model.add(ph.RigidBody(2.0, (0.01, 0.01, 0.02)), "disc", angular_velocity=(0, 0, speed))
-        spring = {"stiffness": (800.0,) * 3, "rotational_stiffness": 0.0}
-        model.apply(ph.Bushing(model.ground.at((0, 0, 0)), disc.origin, **spring))
-        modes = model.linearize(at="steady_rotation").modes(6)
-        wanted = np.sort([0.0, abs(speed - 20.0), speed, speed, 20.0, speed + 20.0])
-        assert modes.frequencies == pytest.approx(wanted, rel=1e-9, abs=1e-9)
-        assert modes.rigid_modes == rigid
-        moves = np.linalg.norm(modes.displacement(disc.origin)[:rigid], axis=1)
-        assert moves.max() == pytest.approx(2**-0.5 if rigid == 2 else 0.0, abs=1e-9)

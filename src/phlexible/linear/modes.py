@@ -65,8 +65,9 @@ def lowest_complex_modes(mechanics: LinearMechanics, count: int) -> tuple[Comple
     values, shapes = values[order], shapes[:, order]
     near = 1e-7 * np.abs(values[min(count + 6, len(values)) - 1]) if len(values) else 0.0
     zero = np.abs(values) <= min(level, near)
-    shapes = _normalized_by_mass(mechanics, shapes[:, :count])
-    return np.where(zero, 0.0, values)[:count], shapes, int(zero.sum())
+    values = np.where(zero, 0.0, values)
+    rigid = int(zero.sum())
+    return values[:count], _normalized_by_mass(mechanics, shapes)[:, :count], rigid
 
 
 def _normalized_by_mass(mechanics: LinearMechanics, shapes: ComplexArray) -> ComplexArray:
@@ -159,11 +160,13 @@ def _split_modes(mechanics: LinearMechanics, basis: Array, squares: Array, count
     order = np.argsort(np.abs(values), kind="stable")
     values, states = values[order], states[:, order]
     values[:still] = 0.0
-    is_real = np.abs(values.imag) <= REAL * np.abs(values)
+    size = np.abs(values)
+    is_real = np.abs(values.imag) <= REAL * size
     fades = is_real & (values.real < 0)
     chosen = np.flatnonzero(~fades & (is_real | (values.imag > 0)))[:count]
     shapes = _normalized_by_mass(mechanics, np.asarray(basis @ states[r : r + n, chosen]))
-    return Modes(values[chosen].astype(np.complex128), shapes, still, None, 0, np.sort(-values[fades].real))
+    values = values.astype(np.complex128)
+    return Modes(values[chosen], shapes, still, None, 0, np.sort(-values[fades].real))
 
 
 def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
@@ -189,12 +192,7 @@ def _dense(mechanics: LinearMechanics) -> tuple[ComplexArray, ComplexArray]:
             found, states = linalg.eig(first_order)
         else:
             omega, states = linalg.eigh(-1j * first_order)
-            # Where rates turn the velocities of rigid motions, positions remain: a double zero for a pair of them.
-            turning, orbits = np.linalg.eigh(-0.5j * (D - D.T)[np.ix_(~kept, ~kept)])
-            remain = turning > ROUND_OFF * np.abs(D).max(initial=0.0)
-            found = 1j * np.append(omega, np.zeros(remain.sum()))
-            states = np.hstack([states, np.zeros((len(states), remain.sum()))])
-            states[r:][~kept, len(omega) :] = orbits[:, remain]
+            found = 1j * omega
     return np.asarray(found, dtype=np.complex128), np.asarray(shapes @ states[r:], dtype=np.complex128)
 
 
@@ -212,7 +210,8 @@ def _arnoldi(mechanics: LinearMechanics, count: int) -> tuple[ComplexArray, Comp
         moved, _ = solver.solve(-(mass @ v) - rates @ x - shift * (mass @ x))
         return np.concatenate([moved, shift * moved + x])
 
-    start, _ = solver.solve(mass @ (scale * rng.normal(size=n)))
+    start = scale * rng.normal(size=n)
+    start, _ = solver.solve(mass @ start)
     first = inverse(inverse(np.concatenate([start, np.zeros(n)])))
     operator = LinearOperator((2 * n, 2 * n), matvec=inverse, dtype=np.float64)
     for wider in WIDER:
