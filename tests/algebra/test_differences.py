@@ -79,6 +79,15 @@ def table(t):
     return np.interp(t, *np.loadtxt("table.csv"))
 
 
+def told(t):
+    print(t)
+    return max(t, 0.0)
+
+
+def evaluated(t):
+    return eval("GAIN[0]") * t
+
+
 def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
     runs = []
 
@@ -91,6 +100,7 @@ def test_checks_pass_once_for_functions_of_the_same_code_and_constants():
     assert [check(path(0.3, reads_list=True)), check(path(0.3, reads_list=True))] == [6, 7]  # which may change
     assert [check(lambda t: t + np.random.rand()), check(np.sin), check(np.sin)] == [8, 9, 10]
     assert [check(clock), check(clock), check(table), check(table)] == [11, 12, 13, 14]  # clocks and files
+    assert [check(told), check(told), check(evaluated), check(evaluated)] == [15, 16, 17, 18]
 
 
 def test_a_check_that_fails_fails_each_time():

@@ -108,8 +108,14 @@ def test_records_that_no_run_has_written_are_refused(tmp_path):
         (b"", "holds no instant"),
         (b"no record at all: " * 3, "is damaged at byte"),
         (record({**kind, "format_version": 99}, []), r"format version 99, written by phlexible 7\.0"),
-        (record({**kind, "format_version": 1}, [["time", "<f8", [10**15]]]), "or it is damaged: buffer is smaller"),
-        (record({**kind, "format_version": 1}, [["time", "O", [1]]]), "time is of the kind 'O'"),
+        (
+            record({**kind, "format_version": journal.FORMAT_VERSION}, [["time", "<f8", [10**15]]]),
+            "or it is damaged: buffer is smaller",
+        ),
+        (
+            record({**kind, "format_version": journal.FORMAT_VERSION}, [["time", "O", [1]]]),
+            "time is of the kind 'O'",
+        ),
         (record({}, []), "or it is damaged: 'format'"),
     ):
         path.write_bytes(journal.TITLE + content)

@@ -1,5 +1,6 @@
 """Derivatives of functions by differences or complex numbers, and checks of derivatives that users supply."""
 
+import builtins
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -224,7 +225,10 @@ def _stencil(position: float) -> tuple[Array, Array, Array]:
 
 CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
 PURE_MODULES = ("math", "cmath", "numpy")
-IMPURE = frozenset(("random", "open", "input", "load", "loadtxt", "genfromtxt", "fromfile", "memmap"))
+IMPURE = frozenset(("random", "load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap"))
+PURE_BUILTINS = frozenset(
+    "abs bool complex divmod enumerate float int len list max min pow range round sum tuple zip".split()
+)
 
 
 @dataclass(frozen=True)
@@ -260,13 +264,14 @@ def function_content(function: object) -> tuple[object, ...] | None:
     if not isinstance(function, FunctionType):
         return None
     code, cells = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
-    if not IMPURE.isdisjoint(code.co_names) or CodeType in map(type, code.co_consts):
+    used = {name for name in code.co_names if name in vars(builtins) and name not in function.__globals__}
+    if not IMPURE.isdisjoint(code.co_names) or not used <= PURE_BUILTINS:
         return None
-    if opmap["IMPORT_NAME"] in code.co_code[::2]:
+    if CodeType in map(type, code.co_consts) or opmap["IMPORT_NAME"] in code.co_code[::2]:
         return None
-    used = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
+    given = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
     content: list[object] = [code]
-    for value in (*cells, *used, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+    for value in (*cells, *given, *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if not (isinstance(value, CONSTANTS) or (isinstance(value, ModuleType) and value.__name__ in PURE_MODULES)):
             return None
         content.append(value.__name__ if isinstance(value, ModuleType) else (type(value), repr(value)))

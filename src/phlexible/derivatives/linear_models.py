@@ -270,16 +270,16 @@ def _changes(
     return found
 
 
-def _without_numbers(name: str) -> str:
+def _plain_name(name: str) -> str:
     return re.sub(r"-?\d+(\.\d+)?(e[+-]\d+)?", "#", name)
 
 
 def _shape(linear: ObservedPHDAE) -> tuple[object, ...]:
     """Return names, units and sizes of the states, inputs and outputs of a ``linear`` model. Numbers in names are
     left out: they may be those of places that a parameter moves."""
-    states = [(_without_numbers(group.name), group.unit, group.size) for group in linear.states]
-    ports = [(_without_numbers(port.name), port.input_unit, port.size) for port in linear.ports]
-    return states, ports, list(map(_without_numbers, linear.outputs)), linear.output_units
+    states = [(_plain_name(group.name), group.unit, group.size) for group in linear.states]
+    ports = [(_plain_name(port.name), port.input_unit, port.size) for port in linear.ports]
+    return states, ports, list(map(_plain_name, linear.outputs)), linear.output_units
 
 
 def _matrices(linear: ObservedPHDAE) -> list[sparse.csr_array]:

@@ -274,6 +274,7 @@ def with_closed_joints(
 
 GOAL = 1e-12  # of all forces: what is balanced anywhere
 STEADY, DRIFT, ALLOWED = 1e-6, 1e-3, 1e-9  # of the accelerations and velocities of a rotation, and of its drift
+BY_ROUND_OFF = 1e-13  # of the accelerations by all forces, which joints may carry
 MOST_SLIDES, STOOD = 30, 1e-10
 """Equilibria with friction that slips, and their last change, in lengths of the model."""
 BALANCED = 1e-5  # of the forces on a body; an angle of 1.5708 for pi / 2 leaves 4e-6
@@ -594,7 +595,7 @@ def _steady_rotation(system: System, pose: State) -> OperatingPoint:
     speed = np.abs(motion.state.velocity).max(initial=0.0)
     change, length = _change_in_body_axes(system, motion), system.largest_length
     steady = STEADY * max(speed, speed / length) * max(speed, speed / length, speed * length)
-    if change > steady + ALLOWED * max(1.0, length) * acceleration_scale(system, motion.state, motion.at):
+    if change > steady + BY_ROUND_OFF * max(1.0, length) * acceleration_scale(system, motion.state, motion.at):
         points = [own.name for own in system.bodies if isinstance(own.body, PointMass)]
         axes = "; a PointMass has no axes that turn: take a RigidBody with small inertia for "
         raise EquilibriumError(

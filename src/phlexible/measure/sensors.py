@@ -844,8 +844,8 @@ class ElementForce(Sensor):
         """Return the number of forces of the element: one, or those along all coordinates of a ``Bushing``."""
         if not isinstance(self.element, ForceElement):
             return 1
-        bodies = (port.placed for port in self.element.ports if isinstance(port, Attachment))
-        return max(1, len(self.element.forces(next(bodies).data.dimension)))
+        bodies = [port.placed for port in self.element.ports if isinstance(port, Attachment)]
+        return max(1, len(self.element.forces(bodies[0].data.dimension))) if bodies else 1
 
     def read(self, run: RecordedRun) -> Array:
         """Return the force or torque of the measured spring, damper, motor or drive at all instants of a run: shape

@@ -583,7 +583,8 @@ class LiveRun:
         given = {name: value.shape for name, value in saved.inputs.items()}
         if saved.layout != self.stepper.layout or given != known:
             raise ParameterError(
-                f"this is the state of another model: it has {saved.layout or 'an old layout'} and the inputs"
+                "this is the state of another model, or was saved by another version: it has"
+                f" {saved.layout or 'an old layout'} and the inputs"
                 f" {', '.join(given) or 'none'}, this model {self.stepper.layout} and {', '.join(known) or 'none'}"
             )
         self._go_on_from(saved)

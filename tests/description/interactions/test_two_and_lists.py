@@ -98,6 +98,9 @@ def cases_on(*carriers):
         for k, carrier in enumerate(carriers):
             marks = () if k == chosen else pytest.mark.thorough
             found.append(pytest.param(toucher, surface, law, carrier, marks=marks))
+    for part in (1, 2):
+        usual = {(each.values[part], each.values[3]) for each in found if not each.marks}
+        assert len(usual) == len({each.values[part] for each in found}) * len(carriers)
     return found
 
 

@@ -591,9 +591,9 @@ def grid_cells(columns: int, rows: int) -> IntArray:
 def sphere_grid(count: int) -> tuple[Array, IntArray]:
     """Return points (p, 3) about the unit sphere and quadrilaterals (e, 4) between them: the grids of a cube's six
     faces, with ``count`` cells along each edge. The points near the eight corners of the cube are beside the
-    sphere, by less than 0.3 % from 8 cells on and up to 3.3 % with 2, such that uniform stress balances pressure there as it does
-    elsewhere: with all points on the sphere, the pressure on a corner would be 18 % less than the forces of the
-    stress, however fine the grid."""
+    sphere, by less than 0.3 % from 8 cells on and up to 3.3 % with 2. Uniform stress thus balances pressure there
+    as it does elsewhere: with all points on the sphere, the pressure on a corner would be 18 % less than the forces
+    of the stress, however fine the grid."""
     angles = np.linspace(-np.pi / 4, np.pi / 4, count + 1)
     a, b = (each.ravel() for each in np.meshgrid(np.tan(angles), np.tan(angles), indexing="ij"))
     face = _unit(np.stack([a, b, np.ones_like(a)], axis=1))

@@ -239,8 +239,8 @@ class Shell(MeshedNodalBody):
         """Return a closed spherical shell of a ``radius`` [m] about the origin, with directors outwards. Its mesh
         is the mesh of a cube's six faces, with ``elements`` along each edge, on the sphere. Where three elements
         meet, at the eight corners of the cube, they are smaller, and nodes lie beside the sphere, by 0.2 % of the
-        radius with 8 elements: these elements then bear a pressure by uniform stress. ``interfaces`` are the user's; ``offset`` is the height of
-        the middle of the thickness above the mesh [m].
+        radius with 8 elements: these elements then bear a pressure by uniform stress. ``interfaces`` are the
+        user's; ``offset`` is the height of the middle of the thickness above the mesh [m].
 
         Args:
             radius, thickness: [m].

@@ -249,7 +249,7 @@ def _next_record(file: BinaryIO, size: int, path: Path) -> tuple[int, bytes] | N
 # What a results file holds, finished or not, and whether it makes sense.
 
 FORMAT = "phlexible results"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1: meshes of nearly equal sides had their nodes in another order
 HEADER = {"format": FORMAT, "format_version": FORMAT_VERSION, "phlexible_version": __version__}
 
 Packed = tuple[dict[str, Any], Array]
