@@ -282,6 +282,23 @@ def test_bodies_that_fall_and_slip_on_a_plane(shape, parameters, duration):
     check(build, way, parameters, duration, 1e-3, share=1e-6)
 
 
+def test_a_joint_that_slips_longer_and_longer_towards_its_limit():
+    """Its bristle comes nearer to the limit step by step, until it is beside it by round-off; then it sticks."""
+
+    def build(p):
+        model = ph.Model(gravity=(0, -9.81, 0), dimension=2)
+        arm = model.add(ph.RigidBody(1.0, 0.1, center=(0.5, 0, 0)), "arm")
+        pin = model.connect(ph.Revolute(model.ground.at((0, 0, 0)), arm.origin))
+        model.apply(pin.stop(lower=-0.5, stiffness=1e4))
+        model.apply(pin.friction(coulomb=p["level"], bristle=1e3))
+        return model
+
+    def squares(model):
+        return ph.Cost.integral(ph.JointPosition(model.joints[0]), lambda y: y**2)
+
+    check(build, squares, {"level": 0.5}, 0.6, 1e-3, share=1e-5)
+
+
 def test_damped_ropes_that_slide_steadily_over_guides():
     """Their dampers stay near a kink, where the tension turns around, at many instants."""
 

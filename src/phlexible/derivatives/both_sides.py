@@ -27,7 +27,7 @@ from phlexible.derivatives.parameters import (
     start_tables,
 )
 from phlexible.derivatives.runs import LoggedRun
-from phlexible.derivatives.steps import Functions, LoggedSteps, has_contact_history
+from phlexible.derivatives.steps import ASIDE, Functions, LoggedSteps, has_contact_history
 from phlexible.derivatives.sweeps import EquationValues, is_plain, values_without_residuals, zero_values
 from phlexible.derivatives.variations import Variation, strain_indices
 from phlexible.step.tables.declarations import TABLES, Kind, Writer
@@ -242,8 +242,6 @@ a row.
 SAMPLES = 5
 """Number of stretches, and of steps in each, in which the dependence of the equations on a parameter is probed."""
 
-ASIDE = 1e-3
-"""Relative change of the deflection of bristles, which changes of parameters by ``NEARER`` squared do not reach."""
 
 NEARER = 0.03
 """Factor of shorter differences of parameters, taken once and twice, where equations have kinks."""
@@ -254,7 +252,7 @@ EVEN = 1e-4
 CLEAR = 1e-3
 """Largest difference of slopes on the better side of a kink, relative to the greatest change."""
 
-STRAIGHT = 0.01
+STRAIGHT = 1e-4
 """Largest difference of slopes on either side of a kink at the recorded state, relative to the bend there."""
 
 FEW = 1
@@ -500,8 +498,8 @@ def _one_sided_changes(base: Memory, model: Sides[Any], stretch: LoggedSteps, nu
 
     Contacts that begin and friction springs (bristles) at their limits are kinks. Beside one, changes to one side
     are proportional to the increment and those to the other are not. A bristle that has slipped begins the next
-    step at its limit, where changes to both sides are proportional, and forces kink with the limit and with z. The
-    mean of both branches, which ``step_derivative`` takes too, is right for changes of both together.
+    step at its limit or very near it, where forces kink with the limit and with z. Right for changes of both
+    together is the mean over two slightly different z, the same as in ``step_derivative``.
 
     Raises:
         ModelError: a kink at a recorded state that remains once deflections are slightly smaller or larger, or
@@ -517,24 +515,31 @@ def _one_sided_changes(base: Memory, model: Sides[Any], stretch: LoggedSteps, nu
             for side in (own.times(share) for own in sides)
         ]
 
-    (up, down), *shorter = (changes(stretch, NEARER**power) for power in range(3))
-    bent = [np.abs(near - nearer) for near, nearer in zip(*shorter, strict=True)]
-    ahead, behind = (
-        nearer + NEARER / (1 - NEARER) * (nearer - near) for near, nearer in zip(*shorter, strict=True)
-    )
-    even, least = np.abs(up + down), np.minimum(*bent)
-    has_kink = (even > EVEN * np.abs(up - down)) & (even > least)
-    is_on_kink = has_kink & (np.maximum(*bent) < STRAIGHT * np.abs(ahead + behind))
+    def branch(steps: LoggedSteps, is_chosen: NDArray[np.bool_]) -> Array:
+        """Return the changes of ``steps`` on the side on which they are straight. Where ``is_chosen``, they must be
+        so on one side, and no kink may be at the states themselves."""
+        shorter = [changes(steps, NEARER**power) for power in (1, 2)]
+        bent = [np.abs(near - nearer) for near, nearer in zip(*shorter, strict=True)]
+        ahead, behind = (
+            nearer + NEARER / (1 - NEARER) * (nearer - near) for near, nearer in zip(*shorter, strict=True)
+        )
+        unclear = np.where(is_chosen, np.minimum(*bent), 0.0)
+        check_smooth(ahead + unclear, unclear - ahead, model.label, lambda: missed, CLEAR)
+        is_on_kink = is_chosen & (np.maximum(*bent) < STRAIGHT * np.abs(ahead + behind))
+        check_smooth(is_on_kink * ahead, is_on_kink * behind, model.label, lambda: missed)
+        return np.asarray(np.where(bent[0] < bent[1], ahead, -behind))
+
     missed = stretch.residuals(base, stretch.functions) / NEARER**2
-    unclear = np.where(has_kink & ~is_on_kink, least, 0.0)
-    check_smooth(up + unclear, unclear - up, model.label, lambda: missed, CLEAR)
-    for share in (1 - ASIDE, 1 + ASIDE) if is_on_kink.any() else ():
+    up, down = changes(stretch, 1.0)
+    has_kink = np.abs(up + down) > EVEN * np.abs(up - down)
+    if not has_kink.any():
+        return (up - down) / 2
+    sums = np.zeros_like(up)
+    for share in (1 - ASIDE, 1 + ASIDE):
         states = stretch.states.copy()
         states[:, strain_indices(stretch.assembly)] *= share
-        upper, lower = (is_on_kink * each for each in changes(replace(stretch, states=states), NEARER**2))
-        check_smooth(upper, lower, model.label, lambda: missed)
-    one_sided = np.where(is_on_kink, (ahead - behind) / 2, np.where(bent[0] < bent[1], ahead, -behind))
-    return np.where(has_kink, one_sided, (up - down) / 2)
+        sums += branch(replace(stretch, states=states), has_kink)
+    return np.where(has_kink, sums / 2, (up - down) / 2)
 
 
 def _sums(models: Sequence[Sides[Any]], group: Sequence[int], weights: Array) -> tuple[ModelChanges, ModelChanges]:
